@@ -1,0 +1,46 @@
+# penstock_module(NAME [TORCH] [DEPENDS targets] [PRIVATE_DEPENDS targets])
+# One static library per module: src/NAME/*.cpp, headers in include/penstock/NAME.
+set(PENSTOCK_MODULES "" CACHE INTERNAL "")
+
+function(penstock_warnings target)
+  if(PENSTOCK_DEVELOPER)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+                           -Woverloaded-virtual
+                           -Wno-missing-field-initializers -Werror)
+  endif()
+endfunction()
+
+# One precompiled header for all torch code: 24 s a file without it, 9 s with it.
+function(penstock_torch_pch)
+  if(NOT TARGET penstock_pch)
+    file(WRITE "${CMAKE_BINARY_DIR}/pch.cpp.in" "")
+    configure_file("${CMAKE_BINARY_DIR}/pch.cpp.in" "${CMAKE_BINARY_DIR}/pch.cpp" COPYONLY)
+    add_library(penstock_pch OBJECT "${CMAKE_BINARY_DIR}/pch.cpp")
+    # The wheel brings its own fmt headers (newer than the system's) but not its symbols: header-only
+    # use lets each file take whichever it meets first.
+    target_link_libraries(penstock_pch PUBLIC torch fmt::fmt-header-only)
+    target_precompile_headers(penstock_pch PRIVATE <torch/torch.h>)
+  endif()
+endfunction()
+
+function(penstock_module name)
+  cmake_parse_arguments(arg "TORCH" "" "DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cpp")
+  set(target penstock_${name})
+  add_library(${target} STATIC ${sources})
+  add_library(penstock::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target}
+    PUBLIC "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>"
+           "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>"
+    PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")
+  target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE_DEPENDS})
+  penstock_warnings(${target})
+  if(arg_TORCH)
+    penstock_torch_pch()
+    target_link_libraries(${target} PUBLIC torch)
+    target_precompile_headers(${target} REUSE_FROM penstock_pch)
+  endif()
+  set(PENSTOCK_MODULES ${PENSTOCK_MODULES} ${target} CACHE INTERNAL "")
+endfunction()

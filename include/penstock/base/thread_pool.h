@@ -1,0 +1,52 @@
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace penstock {
+
+/// A fixed team of threads; the caller is one of them. Task i always runs on member i % size, so a
+/// shard's memory stays in one core's cache. Not reentrant: one run() at a time, from one thread.
+class ThreadPool {
+ public:
+  struct Options {
+    std::size_t num_threads = 1;
+    bool pin = false;  // bind member i to the i-th allowed core
+    std::function<void()> on_start =
+        {};  // runs first on every member, the caller included; must not throw
+  };
+
+  /// Throws IoError when the system does not give that many threads.
+  explicit ThreadPool(const Options& options);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  [[nodiscard]] std::size_t size() const { return members_.size() + 1; }
+
+  /// Calls task(0) ... task(num_tasks - 1) and waits for all. When tasks throw, the exception of
+  /// the lowest task is rethrown here, so that the message does not depend on timing.
+  void run(std::size_t num_tasks, const std::function<void(std::size_t)>& task);
+
+ private:
+  void work(std::size_t member);
+  void run_share(std::size_t member);
+  void stop();
+
+  std::vector<std::thread> members_;
+  const std::function<void(std::size_t)>* task_ = nullptr;
+  std::size_t num_tasks_ = 0;
+  std::vector<std::exception_ptr> failures_;  // [num_tasks]
+  std::atomic<std::uint64_t> round_{0};       // bumped to start a run
+  std::atomic<std::size_t> pending_{0};       // members still working
+  std::atomic<bool> stop_{false};
+};
+
+/// The cores this process may use: affinity mask and cgroup quota, at least one.
+std::size_t available_cores();
+
+}  // namespace penstock

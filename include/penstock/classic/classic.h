@@ -1,0 +1,12 @@
+#pragma once
+#include <vector>
+
+#include "penstock/env/vec_env.h"
+
+namespace penstock {
+
+/// The catalog lines of this module: four classic control tasks that follow Gymnasium, and five
+/// tiny envs that a right learner solves in seconds.
+std::vector<EnvEntry> classic_envs();
+
+}  // namespace penstock

@@ -1,0 +1,24 @@
+#pragma once
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "penstock/base/errors.h"
+
+namespace penstock::detail {
+
+/// Refuses loaded values that no episode can have: they would index past an array or never come to
+/// an end. Throws DataError.
+inline void require_possible(bool possible) {
+  if (!possible) { throw DataError("env state: a value that no episode of this env can have"); }
+}
+
+template <std::size_t n>
+bool all_finite(const std::array<double, n>& values) {
+  for (const double value : values) {
+    if (!std::isfinite(value)) { return false; }
+  }
+  return true;
+}
+
+}  // namespace penstock::detail

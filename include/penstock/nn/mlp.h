@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "penstock/base/config.h"
+#include "penstock/env/spec.h"
+#include "penstock/nn/network.h"
+
+namespace penstock {
+
+/// The network section of a run's config.
+struct NetConfig {
+  std::string kind = "mlp";
+  std::vector<std::int64_t> hidden = {64, 64};
+  std::string activation = "tanh";
+  bool shared_trunk = false;
+  double log_std_init = 0.0;
+  bool squash = false;
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit("kind", kind, "which network of the catalog");
+    visit("hidden", hidden, "widths of the hidden layers", Range{1, 1 << 20});
+    visit("activation", activation, "between layers", Choices{"tanh", "relu"});
+    visit("shared_trunk", shared_trunk, "one trunk for actor and critic instead of two");
+    visit("log_std_init", log_std_init, "initial log standard deviation of box actions",
+          Range{-20, 2});
+    visit("squash", squash, "squash box actions by tanh instead of clipping them");
+  }
+};
+
+/// Linear layers with tanh or ReLU between them, for actor and critic; orthogonal initial weights
+/// (gain sqrt 2, 0.01 for the policy's last layer, 1 for the value's) drawn from `seed` alone.
+/// Parameters: actor.K.{weight,bias}, critic.K.{weight,bias}, with a shared trunk also trunk.K.*;
+/// log_std for box actions.
+std::unique_ptr<Network> make_mlp(const EnvSpec& spec, const NetConfig& config, std::uint64_t seed);
+
+}  // namespace penstock

@@ -1,0 +1,38 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace penstock {
+
+// Shapes: B samples, F features, A alternatives, P numbers that parametrise an action distribution.
+
+/// A batch of rows to act on.
+struct Observation {
+  at::Tensor obs;    // [B, F]
+  at::Tensor legal;  // [B, A] bool; undefined when the action spec is not masked
+};
+
+/// Which outputs the caller will look at; the others may stay undefined.
+enum class Want { policy, value, both };
+
+struct NetworkOutput {
+  at::Tensor params;  // [B, P], what ActionHead understands: logits, or mean and log std
+  at::Tensor value;   // [B]
+};
+
+/// An actor-critic. Implementations hold ordinary autograd parameters; Policy rebinds their memory,
+/// so parameters must be float32 and keep their identity. forward() is called by one thread at a
+/// time per object; objects of the same kind run side by side.
+class Network {
+ public:
+  virtual ~Network() = default;
+  virtual NetworkOutput forward(const Observation& batch, Want want) = 0;
+  /// In a fixed order, with names that are unique and stay as they are: checkpoints use them.
+  virtual std::vector<std::pair<std::string, at::Tensor>> parameters() = 0;
+};
+
+}  // namespace penstock

@@ -1,0 +1,56 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "penstock/nn/network.h"
+
+namespace penstock {
+
+/// Where a parameter lies in the flat buffers.
+struct ParameterSlot {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::int64_t offset = 0;  // in floats, a multiple of 16
+  std::int64_t size = 0;
+};
+
+/// The learner's policy: one flat buffer of weights, and per shard a replica of the network that
+/// reads those weights and owns a flat gradient buffer. Replicas of different shards may run forward
+/// and backward at the same time; the weights may change only while none does.
+class Policy {
+ public:
+  using MakeNetwork = std::function<std::unique_ptr<Network>()>;
+
+  /// `make` must give the same initial weights each time.
+  Policy(const MakeNetwork& make, std::size_t num_shards, at::Device device);
+
+  [[nodiscard]] Network& replica(std::size_t shard) { return *replicas_[shard]; }
+  [[nodiscard]] const at::Tensor& weights() const { return weights_; }  // [num_floats]
+  [[nodiscard]] const at::Tensor& gradient(std::size_t shard) const { return gradients_[shard]; }
+  [[nodiscard]] const std::vector<ParameterSlot>& slots() const { return slots_; }
+  [[nodiscard]] std::size_t num_shards() const { return replicas_.size(); }
+  [[nodiscard]] at::Device device() const { return weights_.device(); }
+
+  /// A parameter's part of a flat buffer (weights, a gradient, an optimiser's moment), in its shape.
+  [[nodiscard]] static at::Tensor view(const at::Tensor& flat, const ParameterSlot& slot);
+
+  /// Counts updates; stamped on every row sampled.
+  [[nodiscard]] std::int64_t version() const { return version_; }
+  void set_version(std::int64_t version) { version_ = version; }
+
+ private:
+  void bind(Network& network, const at::Tensor& gradient) const;
+
+  std::vector<std::unique_ptr<Network>> replicas_;
+  std::vector<ParameterSlot> slots_;
+  at::Tensor weights_;
+  std::vector<at::Tensor> gradients_;
+  std::int64_t version_ = 0;
+};
+
+}  // namespace penstock

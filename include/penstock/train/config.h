@@ -1,0 +1,126 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "penstock/algo/ppo.h"
+#include "penstock/base/config.h"
+#include "penstock/nn/mlp.h"
+#include "penstock/rollout/normaliser.h"
+#include "penstock/train/catalog.h"
+
+namespace penstock {
+
+struct EnvConfig {
+  std::string id = "cartpole";
+  std::int64_t num_envs = 64;
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit("id", id, "which env of the catalog; its own keys stand beside this one");
+    visit("num_envs", num_envs, "envs stepped side by side", Range{1, 65536});
+  }
+};
+
+struct RolloutConfig {
+  std::int64_t steps = 32;
+  std::int64_t shards = 2;
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit("steps", steps, "steps of every env per rollout", Range{1, 1 << 20});
+    visit("shards", shards,
+          "parts that envs and minibatches are split into; at most this many threads are of use, and "
+          "results depend on it",
+          Range{1, 1024});
+  }
+};
+
+struct RunSection {
+  std::string dir;
+  std::int64_t save_interval = 0;
+  double save_every_s = 30;
+  std::int64_t keep = 3;
+  std::int64_t log_interval = 1;
+  std::int64_t eval_interval = 0;
+  std::int64_t eval_episodes = 20;
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit("dir", dir, "where the run lives; empty: runs/<env>-<seed>");
+    visit("save_interval", save_interval, "env steps between checkpoints; 0: by time only", Range{0, 1e18});
+    visit("save_every_s", save_every_s, "seconds between checkpoints; 0: by steps only", Range{0, 1e9});
+    visit("keep", keep, "newest checkpoints kept, besides the best", Range{1, 1e6});
+    visit("log_interval", log_interval, "updates between log lines", Range{1, 1e9});
+    visit("eval_interval", eval_interval, "env steps between evaluations; 0: at the end only",
+          Range{0, 1e18});
+    visit("eval_episodes", eval_episodes, "episodes of an evaluation; 0: none", Range{0, 1e6});
+  }
+};
+
+/// Everything that a run is a function of, and how it is run.
+struct RunConfig {
+  std::uint64_t seed = 1;
+  std::int64_t total_timesteps = 500'000;
+  std::int64_t total_episodes = 0;
+  std::string device = "cpu";
+  std::int64_t threads = 0;
+  bool pin_threads = false;
+  EnvConfig env;
+  RolloutConfig rollout;
+  NetConfig net;
+  NormaliseConfig normalise;
+  PpoConfig ppo;
+  RunSection run;
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit("seed", seed, "of everything random in the run");
+    visit("total_timesteps", total_timesteps, "env steps to train for", Range{0, 1e15});
+    visit("total_episodes", total_episodes, "end after this many episodes; 0: by steps only",
+          Range{0, 1e15});
+    visit("device", device, "where the network runs", Choices{"cpu", "cuda", "mps"});
+    visit("threads", threads, "threads; 0: as many as there are cores and shards. Never changes results",
+          Range{0, 4096});
+    visit("pin_threads", pin_threads, "bind each thread to a core");
+    visit("env", env, "");
+    visit("rollout", rollout, "");
+    visit("net", net, "");
+    visit("normalise", normalise, "");
+    visit("ppo", ppo, "");
+    visit("run", run, "");
+  }
+
+  /// Steps of every env between updates.
+  [[nodiscard]] std::int64_t horizon() const { return rollout.steps * ppo.update_interval; }
+  [[nodiscard]] std::int64_t samples_per_update() const { return horizon() * env.num_envs; }
+};
+
+/// A config with the env it names. Fields point into it, so it stays where it is.
+class Plan {
+ public:
+  /// Throws ConfigError.
+  Plan(const Settings& settings, const Catalog& catalog);
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  [[nodiscard]] const RunConfig& config() const { return config_; }
+  [[nodiscard]] const EnvFactory& env() const { return *env_; }
+  [[nodiscard]] const NetworkEntry& network() const { return network_; }
+  [[nodiscard]] const std::vector<Field>& fields() const { return fields_; }
+  [[nodiscard]] std::string run_dir() const;
+
+  /// Bytes that the run will hold at once: rollout, weights, optimiser, one minibatch.
+  [[nodiscard]] std::int64_t memory_bytes() const;
+  /// What looks like a mistake though it is allowed, each with a proposal.
+  [[nodiscard]] std::vector<std::string> warnings() const;
+
+ private:
+  RunConfig config_;
+  std::unique_ptr<EnvFactory> env_;
+  NetworkEntry network_;
+  std::vector<Field> fields_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,97 @@
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "penstock/store/run_dir.h"
+#include "penstock/train/engine.h"
+#include "penstock/train/evaluate.h"
+
+namespace penstock {
+
+/// Where a run stands, for whoever watches.
+struct Progress {
+  std::int64_t timesteps = 0;
+  std::int64_t total_timesteps = 0;
+  std::int64_t episodes = 0;
+  double fps = 0;           // env steps per second, of this process
+  double ep_rew_mean = 0;   // of the last 100 episodes; NaN before the first
+  double elapsed_s = 0;
+};
+
+/// What a run tells its surroundings; all calls come from the thread in run().
+struct Observer {
+  std::function<void(const Progress&)> progress = [](const Progress&) {};  // several times a second
+  std::function<void(const Progress&, const Metrics&)> logged = [](const Progress&, const Metrics&) {};
+  std::function<void(const std::string&)> note = [](const std::string&) {};  // saved, resumed, damaged
+};
+
+/// How a run ended.
+struct Summary {
+  std::string digest;
+  std::int64_t total_timesteps = 0;
+  std::int64_t updates = 0;
+  std::int64_t episodes = 0;
+  bool preempted = false;  // a stop was asked for; the run is saved and can be resumed
+  EvalResult eval;         // episodes == 0: none
+  double fps = 0;
+  double time_elapsed = 0;
+  Metrics perf;
+
+  /// One line of JSON.
+  [[nodiscard]] std::string line() const;
+};
+
+/// Trains an engine and keeps its run directory: metrics, checkpoints, evaluation.
+class Trainer {
+ public:
+  Trainer(const Plan& plan, RunDir& dir, Observer observer);
+
+  /// Continues from the newest whole checkpoint; DataError when there is none.
+  void resume();
+  /// Until the budget is spent or `stop` is set; checks it several times a second.
+  Summary run(const std::atomic<bool>& stop);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void gather(const std::atomic<bool>& stop);
+  void learn();
+  void log(Metrics metrics);
+  void count_episodes();
+  void evaluate_now();
+  void save();
+  void save_if_due();
+  [[nodiscard]] bool done() const;
+  [[nodiscard]] Progress progress() const;
+  [[nodiscard]] Metrics perf() const;
+  [[nodiscard]] double score() const;
+
+  const Plan& plan_;
+  RunDir& dir_;
+  Observer observer_;
+  Engine engine_;
+
+  // The run's own state, saved with every checkpoint.
+  std::int64_t num_episodes_ = 0;
+  std::deque<EpisodeEnd> window_;  // the last kWindow episodes
+  double best_score_;
+  std::int64_t next_eval_ = 0;
+
+  // This process's.
+  Clock::time_point started_;
+  std::int64_t started_at_ = 0;  // timesteps
+  Clock::time_point last_save_;
+  std::int64_t last_save_at_ = -1;
+  EvalResult last_eval_;
+  double seconds_per_step_ = 0;  // of every env once
+  SampleTime sample_time_;
+  double sample_s_ = 0;
+  double learn_s_ = 0;
+};
+
+}  // namespace penstock

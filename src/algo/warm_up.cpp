@@ -1,0 +1,58 @@
+#include "penstock/algo/warm_up.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <set>
+
+namespace penstock {
+namespace {
+
+/// A rollout of one step that any update accepts: everything legal, action 0, smooth numbers.
+void fill(RolloutBuffer& buffer) {
+  const auto ramp = [](const at::Tensor& x) {
+    x.copy_(torch::linspace(-1, 1, x.numel(), torch::kFloat).view(x.sizes()));
+  };
+  ramp(buffer.obs);
+  ramp(buffer.advantage);
+  ramp(buffer.target);
+  buffer.value.zero_();
+  buffer.actions.zero_();
+  buffer.log_prob.fill_(-1);
+  if (buffer.legal.defined()) { buffer.legal.fill_(true); }
+}
+
+void rehearse(PpoConfig config, Policy& policy, const ActionHead& head, const EnvSpec& spec,
+              std::int64_t batch) {
+  RolloutBuffer buffer(spec, 1, batch);
+  fill(buffer);
+  config.minibatch = batch;
+  config.policy_epochs = config.value_epochs = 1;
+  ThreadPool alone({.num_threads = 1});
+  Ppo(config, policy, head, Shards(static_cast<std::size_t>(batch), 1), alone, 0).update(buffer, 0);
+  const c10::InferenceMode inference;
+  policy.replica(0).forward(
+      buffer.obs_tensors(0, {.begin = 0, .end = static_cast<std::size_t>(batch)}), Want::both);
+}
+
+}  // namespace
+
+void warm_up(const PpoConfig& config, Policy& policy, const ActionHead& head, const Shards& shards,
+             const EnvSpec& spec, std::int64_t num_steps) {
+  std::set<std::int64_t> batches = {1};  // truncated rows are valued one by one
+  const auto total = static_cast<std::int64_t>(shards.num_envs()) * num_steps;
+  const std::int64_t minibatches = std::max<std::int64_t>(1, total / config.minibatch);
+  for (std::size_t s = 0; s < shards.count(); ++s) {
+    const auto envs = static_cast<std::int64_t>(shards.range(s).size());
+    batches.insert(envs);
+    batches.insert(std::max<std::int64_t>(1, envs * num_steps / minibatches));
+    batches.insert((envs * num_steps + minibatches - 1) / minibatches);
+  }
+  const at::Tensor weights = policy.weights().clone();
+  const std::int64_t version = policy.version();
+  for (const std::int64_t batch : batches) { rehearse(config, policy, head, spec, batch); }
+  policy.weights().copy_(weights);
+  policy.set_version(version);
+}
+
+}  // namespace penstock

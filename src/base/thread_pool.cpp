@@ -1,0 +1,144 @@
+#include "penstock/base/thread_pool.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "penstock/base/errors.h"
+
+#ifdef __linux__
+#include <pthread.h>
+#include <sched.h>
+#endif
+
+namespace penstock {
+namespace {
+
+// How long a waiter polls before it sleeps in the kernel: about the cost of one futex round trip.
+constexpr int kSpins = 2000;
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+template <class T>
+void wait_while_equal(const std::atomic<T>& value, T old) {
+  for (int spin = 0; spin < kSpins; ++spin) {
+    if (value.load(std::memory_order_acquire) != old) { return; }
+    relax();
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+void pin_to_core([[maybe_unused]] std::size_t member) {
+#ifdef __linux__
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) { return; }
+  const auto count = static_cast<std::size_t>(CPU_COUNT(&allowed));
+  std::size_t skip = member % count;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &allowed) || skip-- > 0) { continue; }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
+    return;
+  }
+#endif
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(const Options& options) {
+  // The caller keeps its own affinity: it is the user's thread and outlives the pool.
+  if (options.on_start) { options.on_start(); }
+  members_.reserve(options.num_threads);
+  try {
+    for (std::size_t member = 1; member < options.num_threads; ++member) {
+      members_.emplace_back([this, member, pin = options.pin, on_start = options.on_start] {
+        if (pin) { pin_to_core(member); }
+        if (on_start) { on_start(); }
+        work(member);
+      });
+    }
+  } catch (const std::system_error& error) {
+    const std::size_t started = size();
+    stop();
+    throw IoError("the system gave " + std::to_string(started) + " of " +
+                  std::to_string(options.num_threads) + " threads: " + error.what());
+  }
+}
+
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
+  stop_.store(true);
+  round_.fetch_add(1);
+  round_.notify_all();
+  for (std::thread& member : members_) { member.join(); }
+}
+
+void ThreadPool::run(std::size_t num_tasks, const std::function<void(std::size_t)>& task) {
+  task_ = &task;
+  num_tasks_ = num_tasks;
+  failures_.assign(num_tasks, nullptr);
+  pending_.store(members_.size(), std::memory_order_relaxed);
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  run_share(0);
+  for (std::size_t left = pending_.load(std::memory_order_acquire); left != 0;
+       left = pending_.load(std::memory_order_acquire)) {
+    wait_while_equal(pending_, left);
+  }
+  const auto failed = std::find_if(failures_.begin(), failures_.end(),
+                                   [](const std::exception_ptr& e) { return e != nullptr; });
+  if (failed != failures_.end()) { std::rethrow_exception(*failed); }
+}
+
+void ThreadPool::work(std::size_t member) {
+  std::uint64_t seen = 0;
+  while (true) {
+    wait_while_equal(round_, seen);
+    ++seen;
+    if (stop_.load()) { return; }
+    run_share(member);
+    if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) { pending_.notify_all(); }
+  }
+}
+
+void ThreadPool::run_share(std::size_t member) {
+  for (std::size_t i = member; i < num_tasks_; i += size()) {
+    try {
+      (*task_)(i);
+    } catch (...) { failures_[i] = std::current_exception(); }
+  }
+}
+
+std::size_t available_cores() {
+  std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+#ifdef __linux__
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
+    cores = static_cast<std::size_t>(CPU_COUNT(&allowed));
+  }
+  std::ifstream quota_file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (quota_file >> quota >> period && quota != "max" && period > 0) {
+    const double allowed_cores = std::ceil(std::stod(quota) / period);
+    cores = std::min(cores, static_cast<std::size_t>(std::max(1.0, allowed_cores)));
+  }
+#endif
+  return cores;
+}
+
+}  // namespace penstock

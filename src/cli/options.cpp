@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/verbs.h"
+
+namespace penstock::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Names with our prefix that are no config keys.
+constexpr std::string_view kReserved[] = {"PENSTOCK_RECIPES=", "PENSTOCK_TEST_"};
+
+std::vector<const char*> environment() {
+  std::vector<const char*> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const bool reserved = std::any_of(std::begin(kReserved), std::end(kReserved),
+                                      [&](std::string_view name) { return text.starts_with(name); });
+    if (!reserved) { entries.push_back(*entry); }
+  }
+  return entries;
+}
+
+fs::path recipe_dir() {
+  if (const char* given = std::getenv("PENSTOCK_RECIPES")) { return given; }
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  // An install tree, a build tree inside the source tree, or the current directory.
+  for (const fs::path& dir : {program / "../share/penstock/recipes", program / "../../recipes",
+                              program / "../recipes", fs::path("recipes")}) {
+    if (fs::is_directory(dir, ignored)) { return dir; }
+  }
+  return "recipes";
+}
+
+}  // namespace
+
+std::vector<std::string> recipe_names() {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(recipe_dir(), ignored)) {
+    if (entry.path().extension() == ".toml") { names.push_back(entry.path().stem()); }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string recipe_path(const std::string& name) {
+  const std::vector<std::string> names = recipe_names();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    throw UsageError(fmt::format("--recipe {}: no such recipe{} There are: {}", name,
+                                 did_you_mean(name, names), fmt::join(names, ", ")));
+  }
+  return recipe_dir() / (name + ".toml");
+}
+
+Settings Common::settings() const {
+  Settings all;
+  if (!recipe.empty()) { all.add_toml_file(recipe_path(recipe)); }
+  if (!config_file.empty()) { all.add_toml_file(config_file); }
+  all.add_environment(environment());
+  for (const std::string& assignment : assignments) { all.add_assignment(assignment, "--set"); }
+  for (const Setting& flag : flags.all()) { all.add(flag.path, flag.text, flag.origin); }
+  return all;
+}
+
+void add_key(CLI::App& app, Common& common, const std::string& names, const std::string& path,
+             const std::string& doc) {
+  const std::string first = names.substr(0, names.find(','));
+  app.add_option_function<std::string>(
+      names, [&common, path, first](const std::string& text) { common.flags.add(path, text, first); },
+      doc + " [" + path + "]");
+}
+
+void add_config_options(CLI::App& app, Common& common) {
+  auto* file = app.add_option("--config", common.config_file, "a TOML file to start from");
+  app.add_option("--recipe", common.recipe, "a recipe to start from; `penstock config --recipes` lists them")
+      ->excludes(file);
+  app.add_option("--set", common.assignments, "set any key: --set ppo.clip=0.1 (may be repeated)")
+      ->allow_extra_args(false);
+  add_key(app, common, "--env", "env.id", "which env; `penstock envs` lists them");
+  add_key(app, common, "--num-envs,--n-envs", "env.num_envs", "envs stepped side by side");
+  add_key(app, common, "--total-timesteps", "total_timesteps", "env steps to train for");
+  add_key(app, common, "--seed", "seed", "of everything random");
+  add_key(app, common, "--threads", "threads", "threads; 0: all cores. Never changes results");
+  add_key(app, common, "--device", "device", "cpu, cuda or mps");
+  add_key(app, common, "--learning-rate", "ppo.learning_rate", "Adam's step size");
+  add_key(app, common, "--run-dir,--checkpoint-dir", "run.dir", "where the run lives");
+  add_key(app, common, "--save-interval", "run.save_interval", "env steps between checkpoints");
+  add_key(app, common, "--log-interval", "run.log_interval", "updates between log lines");
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <torch/version.h>
+
+#include <ctime>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/progress_bar.h"
+#include "cli/stop_signal.h"
+#include "cli/verbs.h"
+#include "cli/version.h"
+#include "penstock/base/thread_pool.h"
+#include "penstock/store/run_dir.h"
+#include "penstock/train/trainer.h"
+
+namespace penstock::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string command_line() {
+  std::string out;
+  if (std::FILE* file = std::fopen("/proc/self/cmdline", "rb")) {
+    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) { out += c == 0 ? ' ' : static_cast<char>(c); }
+    std::fclose(file);
+  }
+  if (!out.empty()) { out.pop_back(); }
+  return out;
+}
+
+std::string manifest(const Plan& plan) {
+  utsname machine{};
+  uname(&machine);
+  return Json{{"penstock", version()},
+              {"git", git_hash()},
+              {"created", utc_now()},
+              {"seed", plan.config().seed},
+              {"command", command_line()},
+              {"machine",
+               {{"host", machine.nodename},
+                {"system", machine.sysname},
+                {"release", machine.release},
+                {"architecture", machine.machine},
+                {"cores", available_cores()}}},
+              {"dependencies", {{"torch", TORCH_VERSION}}}}
+             .dump(2) +
+         "\n";
+}
+
+Observer observer_for(ProgressBar& bar) {
+  Observer observer;
+  observer.progress = [&bar](const Progress& p) { bar.show(p); };
+  observer.note = [&bar](const std::string& text) { bar.note(text); };
+  return observer;
+}
+
+void print_summary(const Summary& summary, const RunDir& dir, bool json) {
+  if (json) {
+    fmt::print("{}\n", summary.line());
+    return;
+  }
+  if (summary.preempted) {
+    fmt::print("stopped at step {} and saved; continue with: penstock resume {}\n",
+               summary.total_timesteps, dir.path());
+    return;
+  }
+  fmt::print("trained {} steps in {} ({} steps/s), {} episodes\n", summary.total_timesteps,
+             duration_text(summary.time_elapsed), count_text(summary.fps), summary.episodes);
+  if (summary.eval.episodes > 0) {
+    fmt::print("evaluation: mean reward {:.2f} +/- {:.2f} over {} episodes\n", summary.eval.mean_reward,
+               summary.eval.std_reward, summary.eval.episodes);
+  }
+  fmt::print("digest {}  run directory {}\n", summary.digest, dir.path());
+}
+
+Exit finish(Trainer& trainer, const RunDir& dir, bool json) {
+  const Summary summary = trainer.run(stop_on_signal());
+  print_summary(summary, dir, json);
+  return summary.preempted ? Exit::preempted : Exit::ok;
+}
+
+Exit print_plan(const Plan& plan, bool json) {
+  const RunConfig& config = plan.config();
+  const std::int64_t per_update = config.samples_per_update();
+  const std::int64_t updates = (config.total_timesteps + per_update - 1) / per_update;
+  if (json) {
+    Json warnings = plan.warnings();
+    fmt::print("{}\n", Json{{"dry_run", true},
+                            {"memory_bytes", plan.memory_bytes()},
+                            {"samples_per_update", per_update},
+                            {"updates", updates},
+                            {"run_dir", plan.run_dir()},
+                            {"warnings", warnings}}
+                           .dump());
+    return Exit::ok;
+  }
+  fmt::print("{}\n# {} updates of {} samples, about {:.1f} MB of buffers, run directory {}\n",
+             to_toml(plan.fields()), updates, per_update,
+             static_cast<double>(plan.memory_bytes()) / 1e6, plan.run_dir());
+  for (const std::string& warning : plan.warnings()) { fmt::print("# warning: {}\n", warning); }
+  return Exit::ok;
+}
+
+Exit train(const Common& common, const Catalog& catalog) {
+  const Plan plan(common.settings(), catalog);
+  device_of(plan.config().device);
+  if (common.dry_run) { return print_plan(plan, common.json); }
+  ProgressBar bar;
+  for (const std::string& warning : plan.warnings()) { bar.note("warning: " + warning); }
+  RunDir dir(plan.run_dir(), RunDir::Open::fresh, static_cast<std::size_t>(plan.config().run.keep));
+  dir.write("config.toml", to_toml(plan.fields()));
+  dir.write("manifest.json", manifest(plan));
+  Trainer trainer(plan, dir, observer_for(bar));
+  return finish(trainer, dir, common.json);
+}
+
+Exit resume(const std::string& path, const Common& common, const Catalog& catalog) {
+  RunDir dir(path, RunDir::Open::resume);
+  Settings settings;
+  settings.add_toml(dir.read("config.toml"), "config.toml");
+  const Settings given = common.settings();
+  for (const Setting& s : given.all()) { settings.add(s.path, s.text, s.origin); }
+  const Plan plan(settings, catalog);
+  device_of(plan.config().device);
+  if (!given.all().empty()) { dir.write("config.toml", to_toml(plan.fields())); }
+  ProgressBar bar;
+  Trainer trainer(plan, dir, observer_for(bar));
+  trainer.resume();
+  return finish(trainer, dir, common.json);
+}
+
+}  // namespace
+
+Verb train_verb(CLI::App& app, const Catalog& catalog) {
+  auto common = std::make_shared<Common>();
+  CLI::App* verb = app.add_subcommand("train", "train a policy into a fresh run directory");
+  add_config_options(*verb, *common);
+  add_key(*verb, *common, "--episodes,--num-episodes", "total_episodes", "end after this many episodes");
+  verb->add_flag("--json", common->json, "end with one line of JSON on stdout");
+  verb->add_flag("--dry-run", common->dry_run, "print the resolved config, memory and warnings only");
+  return {verb, [common, &catalog] { return train(*common, catalog); }};
+}
+
+Verb resume_verb(CLI::App& app, const Catalog& catalog) {
+  auto common = std::make_shared<Common>();
+  auto path = std::make_shared<std::string>();
+  CLI::App* verb = app.add_subcommand("resume", "continue a run from its newest whole checkpoint");
+  verb->add_option("run_dir", *path, "the run directory")->required();
+  add_key(*verb, *common, "--total-timesteps", "total_timesteps", "env steps to train for, in all");
+  add_key(*verb, *common, "--threads", "threads", "threads; 0: all cores. Never changes results");
+  add_key(*verb, *common, "--device", "device", "cpu, cuda or mps");
+  add_key(*verb, *common, "--save-interval", "run.save_interval", "env steps between checkpoints");
+  add_key(*verb, *common, "--log-interval", "run.log_interval", "updates between log lines");
+  verb->add_flag("--json", common->json, "end with one line of JSON on stdout");
+  return {verb, [common, path, &catalog] { return resume(*path, *common, catalog); }};
+}
+
+}  // namespace penstock::cli

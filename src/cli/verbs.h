@@ -1,0 +1,53 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/base/config.h"
+#include "penstock/base/errors.h"
+#include "penstock/train/catalog.h"
+
+namespace penstock::cli {
+
+/// What verbs share: the config's sources and how to print.
+struct Common {
+  std::string config_file;
+  std::string recipe;
+  std::vector<std::string> assignments;  // --set
+  Settings flags;                        // --num-envs 8 and the like, as settings
+  bool json = false;
+  bool dry_run = false;
+
+  /// File or recipe, then environment, then --set, then flags: the last wins.
+  [[nodiscard]] Settings settings() const;
+};
+
+/// Adds --config, --recipe, --set and the flags that stand for keys.
+void add_config_options(CLI::App& app, Common& common);
+/// Adds a flag (with its other spellings, "--num-envs,--n-envs") that sets one key.
+void add_key(CLI::App& app, Common& common, const std::string& names, const std::string& path,
+             const std::string& doc);
+
+/// A verb adds itself to the app and returns what to do when it was chosen.
+using Action = std::function<Exit()>;
+struct Verb {
+  CLI::App* app = nullptr;
+  Action run;
+};
+
+Verb train_verb(CLI::App& app, const Catalog& catalog);
+Verb resume_verb(CLI::App& app, const Catalog& catalog);
+Verb eval_verb(CLI::App& app, const Catalog& catalog);
+Verb envs_verb(CLI::App& app, const Catalog& catalog);
+Verb config_verb(CLI::App& app, const Catalog& catalog);
+Verb doctor_verb(CLI::App& app, const Catalog& catalog);
+std::vector<Verb> bench_verbs(CLI::App& app, const Catalog& catalog);
+
+/// Where recipes/*.toml are: PENSTOCK_RECIPES, beside the source tree, or the install prefix.
+std::vector<std::string> recipe_names();
+std::string recipe_path(const std::string& name);
+
+}  // namespace penstock::cli

@@ -1,0 +1,45 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "penstock/nn/action_head.h"
+
+namespace penstock::detail {
+
+/// One or many choices, each a softmax over its legal alternatives.
+class CategoricalHead final : public ActionHead {
+ public:
+  explicit CategoricalHead(const ActionSpec& spec);
+  [[nodiscard]] std::size_t num_params() const override { return num_actions_; }
+  [[nodiscard]] ActionTerms evaluate(const at::Tensor& params, const at::Tensor& actions,
+                                     const at::Tensor& legal) const override;
+  void sample(const ActionBlock& block, const ActionNoise& noise) const override;
+  void mode(const ActionBlock& block) const override;
+  void to_env(std::span<const float> points, std::span<float> actions) const override;
+
+ private:
+  template <class Pick>
+  void for_each_choice(const ActionBlock& block, std::size_t first_env, const Pick& pick) const;
+
+  std::vector<std::int64_t> choices_;
+  std::size_t num_actions_;
+};
+
+/// Independent normals; params are [mean | log std].
+class GaussianHead final : public ActionHead {
+ public:
+  GaussianHead(Box box, bool squash);
+  [[nodiscard]] std::size_t num_params() const override { return 2 * dims_; }
+  [[nodiscard]] ActionTerms evaluate(const at::Tensor& params, const at::Tensor& actions,
+                                     const at::Tensor& legal) const override;
+  void sample(const ActionBlock& block, const ActionNoise& noise) const override;
+  void mode(const ActionBlock& block) const override;
+  void to_env(std::span<const float> points, std::span<float> actions) const override;
+
+ private:
+  Box box_;
+  std::size_t dims_;
+  bool squash_;
+};
+
+}  // namespace penstock::detail

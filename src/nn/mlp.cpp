@@ -1,0 +1,138 @@
+#include "penstock/nn/mlp.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "penstock/base/random.h"
+#include "penstock/nn/action_head.h"
+
+namespace penstock {
+namespace {
+
+/// An orthogonal [rows, columns] matrix (orthonormal along the shorter side) times `gain`.
+/// Computed in double from our own random numbers, so that it depends on the key only.
+at::Tensor orthogonal(std::int64_t rows, std::int64_t columns, double gain, const RandomKey& key) {
+  const std::int64_t longer = std::max(rows, columns);
+  const std::int64_t shorter = std::min(rows, columns);
+  at::Tensor normal = torch::empty({longer, shorter}, torch::kDouble);
+  Random random(key);
+  for (double& x : std::span(normal.data_ptr<double>(), static_cast<std::size_t>(normal.numel()))) {
+    x = random.normal();
+  }
+  const auto [q, r] = torch::linalg_qr(normal);
+  at::Tensor result = q * r.diagonal().sign();  // makes the decomposition unique
+  if (rows < columns) { result = result.t(); }
+  return (gain * result).to(torch::kFloat).contiguous();
+}
+
+struct Linear {
+  at::Tensor weight;  // [out, in]
+  at::Tensor bias;    // [out]
+};
+
+enum class Activation { tanh, relu };
+
+/// A stack of linear layers with an activation between them.
+struct Stack {
+  std::string name;
+  std::vector<Linear> layers;
+  bool activate_last = false;  // a trunk ends with an activation, a head does not
+
+  at::Tensor forward(at::Tensor x, Activation activation) const {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      x = at::linear(x, layers[i].weight, layers[i].bias);
+      if (i + 1 < layers.size() || activate_last) {
+        x = activation == Activation::tanh ? x.tanh() : x.relu();
+      }
+    }
+    return x;
+  }
+};
+
+class Mlp final : public Network {
+ public:
+  Mlp(const EnvSpec& spec, const NetConfig& config, std::uint64_t seed)
+      : activation_(config.activation == "tanh" ? Activation::tanh : Activation::relu),
+        seed_(seed) {
+    const auto features = static_cast<std::int64_t>(spec.obs.size());
+    const ActionSpec& action = spec.action;
+    const auto outputs =
+        static_cast<std::int64_t>(action.continuous() ? action.dims() : action.num_actions());
+    std::int64_t width = features;
+    std::vector<std::int64_t> hidden = config.hidden;
+    if (config.shared_trunk) {
+      trunk_ = stack("trunk", features, hidden, std::sqrt(2.0));
+      trunk_.activate_last = true;
+      width = hidden.empty() ? features : hidden.back();
+      hidden.clear();
+    }
+    actor_ = stack("actor", width, with(hidden, outputs), 0.01);
+    critic_ = stack("critic", width, with(hidden, 1), 1.0);
+    if (action.continuous()) {
+      log_std_ = torch::full({outputs}, config.log_std_init, torch::kFloat).set_requires_grad(true);
+    }
+  }
+
+  NetworkOutput forward(const Observation& batch, Want want) override {
+    const at::Tensor x = trunk_.layers.empty() ? batch.obs : trunk_.forward(batch.obs, activation_);
+    NetworkOutput out;
+    if (want != Want::value) {
+      out.params = actor_.forward(x, activation_);
+      if (log_std_.defined()) {
+        out.params = at::cat({out.params, log_std_.expand_as(out.params)}, 1);
+      }
+    }
+    if (want != Want::policy) { out.value = critic_.forward(x, activation_).squeeze(1); }
+    return out;
+  }
+
+  std::vector<std::pair<std::string, at::Tensor>> parameters() override {
+    std::vector<std::pair<std::string, at::Tensor>> all;
+    for (const Stack* stack : {&trunk_, &actor_, &critic_}) {
+      for (std::size_t i = 0; i < stack->layers.size(); ++i) {
+        const std::string prefix = stack->name + "." + std::to_string(i);
+        all.emplace_back(prefix + ".weight", stack->layers[i].weight);
+        all.emplace_back(prefix + ".bias", stack->layers[i].bias);
+      }
+    }
+    if (log_std_.defined()) { all.emplace_back("log_std", log_std_); }
+    return all;
+  }
+
+ private:
+  static std::vector<std::int64_t> with(std::vector<std::int64_t> widths, std::int64_t last) {
+    widths.push_back(last);
+    return widths;
+  }
+
+  Stack stack(const char* name, std::int64_t inputs, const std::vector<std::int64_t>& widths,
+              double last_gain) {
+    Stack result{.name = name, .layers = {}};
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const double gain = i + 1 < widths.size() ? std::sqrt(2.0) : last_gain;
+      const RandomKey key{.seed = seed_, .owner = next_layer_++, .stream = Stream::weights};
+      result.layers.push_back({orthogonal(widths[i], inputs, gain, key).set_requires_grad(true),
+                               torch::zeros({widths[i]}).set_requires_grad(true)});
+      inputs = widths[i];
+    }
+    return result;
+  }
+
+  Activation activation_;
+  std::uint64_t seed_;
+  std::uint32_t next_layer_ = 0;
+  Stack trunk_;
+  Stack actor_;
+  Stack critic_;
+  at::Tensor log_std_;
+};
+
+}  // namespace
+
+std::unique_ptr<Network> make_mlp(const EnvSpec& spec, const NetConfig& config,
+                                  std::uint64_t seed) {
+  return std::make_unique<Mlp>(spec, config, seed);
+}
+
+}  // namespace penstock

@@ -1,0 +1,69 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::detail {
+
+using Bytes = std::span<const std::byte>;
+
+/// The operating system is injected so that faults can be tested: the hook is called before every
+/// system call that changes the disk, and the errno it returns (0: go on) is the call's result.
+/// Empty outside tests; set it while nothing else writes.
+using FaultHook = std::function<int(std::string_view call, const std::string& path)>;
+FaultHook& fault_hook();
+
+/// "<path>: cannot <action>: <strerror>".
+[[noreturn]] void throw_io(std::string_view action, const std::string& path, int error);
+
+Bytes bytes_of(std::string_view text);
+std::string text_of(Bytes bytes);
+
+/// An open file descriptor; closes itself.
+class Fd {
+ public:
+  /// Throws IoError.
+  Fd(const std::string& path, int flags);
+  ~Fd();
+  Fd(Fd&& other) noexcept;
+  Fd& operator=(Fd&& other) noexcept;
+
+  [[nodiscard]] int get() const { return fd_; }
+  void write(Bytes bytes);
+  void sync();
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+};
+
+/// Appends all or nothing: what a full disk cut short is taken back.
+void append(Fd& file, Bytes bytes);
+
+/// Creates or truncates, writes the parts one after the other and syncs. Not atomic by itself.
+void write_file(const std::string& path, std::span<const Bytes> parts);
+/// Old contents or new, at any instant: temporary, fsync, rename, fsync of the directory.
+void replace_file(const std::string& path, Bytes bytes);
+
+void rename_path(const std::string& from, const std::string& to);
+/// Swaps two paths in one step; false when the file system cannot.
+bool exchange_paths(const std::string& a, const std::string& b);
+/// Makes the names inside a directory durable.
+void sync_dir(const std::string& path);
+/// With parents; there already is fine.
+void make_dir(const std::string& path);
+/// With everything below; not there is fine.
+void remove_path(const std::string& path);
+
+/// False only when it is not there; any other trouble is an IoError.
+bool exists(const std::string& path);
+/// Names in a directory, sorted.
+std::vector<std::string> names_in(const std::string& path);
+/// Of a regular file that fits into memory; anything else is an IoError.
+std::vector<std::byte> read_file(const std::string& path);
+
+}  // namespace penstock::detail

@@ -1,0 +1,101 @@
+#include "penstock/train/config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "penstock/base/errors.h"
+
+namespace penstock {
+namespace {
+
+template <class Entry>
+const Entry& find_entry(const std::vector<Entry>& entries, const std::string& key,
+                        const std::string& name) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) {
+    if (entry.name == name) { return entry; }
+    names.push_back(entry.name);
+  }
+  throw ConfigError(fmt::format("{} = {}: not in the catalog{} There are: {}", key, name,
+                                did_you_mean(name, names), fmt::join(names, ", ")));
+}
+
+std::string chosen(const Settings& settings, const char* path, const std::string& otherwise) {
+  const Setting* setting = settings.find(path);
+  return setting == nullptr ? otherwise : setting->text;
+}
+
+}  // namespace
+
+const EnvEntry& Catalog::env(const std::string& name) const {
+  return find_entry(envs, "env.id", name);
+}
+
+const NetworkEntry& Catalog::network(const std::string& name) const {
+  return find_entry(networks, "net.kind", name);
+}
+
+Plan::Plan(const Settings& settings, const Catalog& catalog)
+    : env_(catalog.env(chosen(settings, "env.id", config_.env.id)).make_factory()),
+      network_(catalog.network(chosen(settings, "net.kind", config_.net.kind))),
+      fields_(fields_of(config_)) {
+  // The env's own keys stand in the same section as env.id.
+  const auto after_env = std::find_if(fields_.begin(), fields_.end(),
+                                      [](const Field& f) { return f.path == "rollout.steps"; });
+  std::vector<Field> own = env_->fields();
+  fields_.insert(after_env, own.begin(), own.end());
+  penstock::apply(fields_, settings);
+}
+
+std::string Plan::run_dir() const {
+  if (!config_.run.dir.empty()) { return config_.run.dir; }
+  return fmt::format("runs/{}-{}", config_.env.id, config_.seed);
+}
+
+std::int64_t Plan::memory_bytes() const {
+  const EnvSpec spec = env_->spec();
+  const auto features = static_cast<std::int64_t>(spec.obs.size());
+  const auto actions = static_cast<std::int64_t>(spec.action.num_actions());
+  const auto dims = static_cast<std::int64_t>(spec.action.dims());
+  const std::int64_t width = features * 4 + actions + dims * 8 + 7 * 4 + 8 + 2;
+  std::int64_t weights = 0;
+  for (const auto& [name, tensor] : network_.make(spec, config_.net, 0)->parameters()) {
+    weights += tensor.numel() * 4;
+  }
+  std::int64_t hidden = 0;
+  for (const std::int64_t h : config_.net.hidden) { hidden += h; }
+  const std::int64_t minibatch = std::min(config_.ppo.minibatch, config_.samples_per_update());
+  // Forward, backward and the gathered rows of a minibatch; weights, two moments and the gradients.
+  const std::int64_t batch = minibatch * (width + 4 * 4 * hidden);
+  return (config_.horizon() + 1) * config_.env.num_envs * width + batch +
+         weights * (3 + config_.rollout.shards);
+}
+
+std::vector<std::string> Plan::warnings() const {
+  std::vector<std::string> found;
+  const std::int64_t per_update = config_.samples_per_update();
+  if (config_.ppo.minibatch > per_update) {
+    found.push_back(fmt::format("ppo.minibatch = {} is more than the {} samples of an update "
+                                "(rollout.steps x env.num_envs x ppo.update_interval): each update is "
+                                "one minibatch of {}",
+                                config_.ppo.minibatch, per_update, per_update));
+  }
+  constexpr std::int64_t kFewUpdates = 20;
+  const std::int64_t updates = (config_.total_timesteps + per_update - 1) / per_update;
+  if (config_.total_timesteps > 0 && updates < kFewUpdates) {
+    found.push_back(fmt::format("only {} updates fit into {} steps with {} envs: use --total-timesteps "
+                                "{} or fewer rollout.steps",
+                                updates, config_.total_timesteps, config_.env.num_envs,
+                                kFewUpdates * per_update));
+  }
+  if (config_.threads > config_.rollout.shards) {
+    found.push_back(fmt::format("threads = {}: {} of them will idle, rollout.shards is {}",
+                                config_.threads, config_.threads - config_.rollout.shards,
+                                config_.rollout.shards));
+  }
+  return found;
+}
+
+}  // namespace penstock

@@ -1,0 +1,135 @@
+#include "penstock/train/evaluate.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+#include <memory>
+
+#include "penstock/base/random.h"
+
+namespace penstock {
+namespace {
+
+/// One env, its row and the memory of one step.
+class Episode {
+ public:
+  Episode(const Actor& actor, VecEnv& envs, std::size_t index)
+      : actor_(actor),
+        envs_(envs),
+        range_{index, index + 1},
+        obs_(torch::zeros({1, static_cast<std::int64_t>(envs.spec().obs.size())})),
+        final_obs_(envs.spec().obs.size()),
+        choices_(envs.spec().action.dims()),
+        points_(envs.spec().action.dims()),
+        env_points_(envs.spec().action.dims()) {
+    const ActionSpec& action = envs.spec().action;
+    if (action.masked()) {
+      legal_ = torch::ones({1, static_cast<std::int64_t>(action.num_actions())}, torch::kBool);
+    }
+  }
+
+  EpisodeEnd play(std::size_t replica, const EvalOptions& options) {
+    envs_.reset(range_, rows());
+    for (std::uint64_t step = 0;; ++step) {
+      choose(replica, options, step);
+      if (this->step()) { return ended_; }
+    }
+  }
+
+ private:
+  ObsRows rows() {
+    return {{obs_.data_ptr<float>(), static_cast<std::size_t>(obs_.numel())},
+            legal_.defined() ? std::span(legal_.data_ptr<bool>(), static_cast<std::size_t>(legal_.numel()))
+                             : std::span<bool>()};
+  }
+
+  void choose(std::size_t replica, const EvalOptions& options, std::uint64_t step) {
+    if (actor_.normaliser != nullptr) { actor_.normaliser->apply(rows().obs); }
+    const at::Device device = actor_.policy.device();
+    const at::Tensor legal = legal_.defined() ? legal_.to(device) : legal_;
+    const at::Tensor params = actor_.policy.replica(replica)
+                                  .forward({obs_.to(device), legal}, Want::policy)
+                                  .params.to(at::kCPU)
+                                  .contiguous();
+    float log_prob = 0;
+    const ActionBlock block{
+        .params = {params.data_ptr<float>(), static_cast<std::size_t>(params.numel())},
+        .legal = rows().legal,
+        .choices = choices_,
+        .points = points_,
+        .log_prob = {&log_prob, 1}};
+    if (options.deterministic) {
+      actor_.head.mode(block);
+    } else {
+      actor_.head.sample(block, {.seed = options.seed, .first_env = range_.begin, .step = step});
+    }
+    if (envs_.spec().action.continuous()) { actor_.head.to_env(points_, env_points_); }
+  }
+
+  bool step() {
+    float reward = 0;
+    bool terminated = false;
+    bool truncated = false;
+    envs_.step(range_, {.choices = choices_, .points = env_points_}, rows(),
+               {.reward = {&reward, 1},
+                .terminated = {&terminated, 1},
+                .truncated = {&truncated, 1},
+                .final_obs = final_obs_,
+                .episode = {&ended_, 1}});
+    return terminated || truncated;
+  }
+
+  const Actor& actor_;
+  VecEnv& envs_;
+  EnvRange range_;
+  at::Tensor obs_;    // [1, F]
+  at::Tensor legal_;  // [1, A]
+  std::vector<float> final_obs_;
+  std::vector<std::int64_t> choices_;
+  std::vector<float> points_;
+  std::vector<float> env_points_;
+  EpisodeEnd ended_;
+};
+
+EvalResult summarise(const std::vector<EpisodeEnd>& ends) {
+  EvalResult result;
+  Moments rewards;
+  Moments lengths;
+  Moments successes;
+  for (const EpisodeEnd& end : ends) {
+    rewards.add(end.total_reward);
+    lengths.add(static_cast<double>(end.length));
+    if (end.success != Success::unknown) { successes.add(end.success == Success::yes ? 1 : 0); }
+  }
+  constexpr double kNormal95 = 1.959964;
+  const auto n = static_cast<double>(ends.size());
+  result.episodes = static_cast<std::int64_t>(ends.size());
+  result.mean_reward = rewards.mean;
+  result.std_reward = n > 1 ? std::sqrt(rewards.m2 / (n - 1)) : 0;
+  const double half = kNormal95 * result.std_reward / std::sqrt(n);
+  result.ci95_low = rewards.mean - half;
+  result.ci95_high = rewards.mean + half;
+  result.mean_ep_length = lengths.mean;
+  result.success_rate = successes.count > 0 ? successes.mean : std::nan("");
+  return result;
+}
+
+}  // namespace
+
+EvalResult evaluate(const Actor& actor, const EnvFactory& env, ThreadPool& pool,
+                    const EvalOptions& options) {
+  const auto episodes = static_cast<std::size_t>(options.episodes);
+  const RandomKey key{.seed = options.seed, .stream = Stream::evaluate};
+  const std::unique_ptr<VecEnv> envs = env.make(episodes, Random(key).next64());
+  std::vector<EpisodeEnd> ends(episodes);
+  const std::size_t workers = std::min(actor.policy.num_shards(), episodes);
+  pool.run(workers, [&](std::size_t worker) {
+    const c10::InferenceMode inference;
+    for (std::size_t i = worker; i < episodes; i += workers) {
+      ends[i] = Episode(actor, *envs, i).play(worker, options);
+    }
+  });
+  return summarise(ends);
+}
+
+}  // namespace penstock

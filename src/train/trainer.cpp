@@ -1,0 +1,236 @@
+#include "penstock/train/trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "penstock/base/errors.h"
+
+namespace penstock {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kWindow = 100;      // episodes in the running means
+constexpr double kSegmentSeconds = 0.1;   // how long a stop may go unnoticed while sampling
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Json finite_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+
+}  // namespace
+
+Trainer::Trainer(const Plan& plan, RunDir& dir, Observer observer)
+    : plan_(plan),
+      dir_(dir),
+      observer_(std::move(observer)),
+      engine_(plan),
+      best_score_(-std::numeric_limits<double>::infinity()),
+      next_eval_(plan.config().run.eval_interval),
+      started_(Clock::now()),
+      last_save_(Clock::now()) {}
+
+void Trainer::resume() {
+  const Checkpoint checkpoint = dir_.checkpoints().load_latest(observer_.note);
+  try {
+    engine_.restore(checkpoint);
+    const Json run = Json::parse(checkpoint.state).at("run");
+    num_episodes_ = run.at("episodes");
+    next_eval_ = run.at("next_eval");
+    if (!run.at("best_score").is_null()) { best_score_ = run.at("best_score"); }
+    for (const Json& end : run.at("window")) {
+      window_.push_back({end.at(0), end.at(1), static_cast<Success>(end.at(2).get<int>())});
+    }
+  } catch (const Json::exception& error) {
+    throw DataError(fmt::format("checkpoint {}: state.json: {}", checkpoint.step, error.what()));
+  }
+  started_at_ = last_save_at_ = engine_.timesteps();
+  dir_.rewind(engine_.timesteps());
+  observer_.note(fmt::format("resumed at step {}", engine_.timesteps()));
+}
+
+Summary Trainer::run(const std::atomic<bool>& stop) {
+  started_ = last_save_ = Clock::now();
+  if (last_save_at_ < 0) { save(); }  // from the first moment on there is something to resume
+  while (!done() && !stop) {
+    gather(stop);
+    if (engine_.steps_left() == 0) { learn(); }
+    if (!stop) { save_if_due(); }
+  }
+  if (last_save_at_ != engine_.timesteps()) { save(); }
+
+  Summary summary;
+  summary.preempted = !done();
+  summary.time_elapsed = seconds_since(started_);
+  summary.fps = progress().fps;
+  if (!summary.preempted && plan_.config().run.eval_episodes > 0) {
+    evaluate_now();
+    summary.eval = last_eval_;
+  }
+  summary.digest = engine_.digest();
+  summary.total_timesteps = engine_.timesteps();
+  summary.updates = engine_.num_updates();
+  summary.episodes = num_episodes_;
+  summary.perf = perf();
+  return summary;
+}
+
+bool Trainer::done() const {
+  const RunConfig& config = plan_.config();
+  const bool whole = engine_.steps_left() == config.horizon();
+  return whole && (engine_.timesteps() >= config.total_timesteps ||
+                   (config.total_episodes > 0 && num_episodes_ >= config.total_episodes));
+}
+
+/// Samples in segments short enough to notice a stop; where they end changes nothing.
+void Trainer::gather(const std::atomic<bool>& stop) {
+  while (engine_.steps_left() > 0 && !stop) {
+    const double steps = seconds_per_step_ > 0 ? kSegmentSeconds / seconds_per_step_ : 1;
+    const auto segment = static_cast<std::int64_t>(
+        std::clamp(steps, 1.0, static_cast<double>(engine_.steps_left())));
+    const auto start = Clock::now();
+    engine_.sample(segment);
+    const double spent = seconds_since(start);
+    seconds_per_step_ = spent / static_cast<double>(segment);
+    sample_s_ += spent;
+    observer_.progress(progress());
+  }
+}
+
+void Trainer::learn() {
+  const auto start = Clock::now();
+  Metrics metrics = engine_.update();
+  learn_s_ += seconds_since(start);
+  const SampleTime time = engine_.sampler().take_time();
+  sample_time_.env += time.env;
+  sample_time_.infer += time.infer;
+  sample_time_.copy += time.copy;
+  count_episodes();
+  if (engine_.num_updates() % plan_.config().run.log_interval == 0) { log(std::move(metrics)); }
+  if (plan_.config().run.eval_interval > 0 && engine_.timesteps() >= next_eval_ && !done()) {
+    evaluate_now();
+    next_eval_ = engine_.timesteps() + plan_.config().run.eval_interval;
+  }
+  observer_.progress(progress());
+}
+
+void Trainer::count_episodes() {
+  for (const EpisodeEnd& end : engine_.sampler().take_episodes()) {
+    ++num_episodes_;
+    window_.push_back(end);
+    if (window_.size() > kWindow) { window_.pop_front(); }
+  }
+}
+
+void Trainer::log(Metrics metrics) {
+  const Progress now = progress();
+  Moments length;
+  Moments success;
+  for (const EpisodeEnd& end : window_) {
+    length.add(static_cast<double>(end.length));
+    if (end.success != Success::unknown) { success.add(end.success == Success::yes ? 1 : 0); }
+  }
+  if (!window_.empty()) {
+    metrics.emplace_back("rollout/ep_rew_mean", now.ep_rew_mean);
+    metrics.emplace_back("rollout/ep_len_mean", length.mean);
+  }
+  if (success.count > 0) { metrics.emplace_back("rollout/success_rate", success.mean); }
+  metrics.emplace_back("time/fps", now.fps);
+  metrics.emplace_back("time/iterations", static_cast<double>(engine_.num_updates()));
+  metrics.emplace_back("time/time_elapsed", now.elapsed_s);
+  metrics.emplace_back("time/total_timesteps", static_cast<double>(now.timesteps));
+  metrics.emplace_back("train/n_updates", static_cast<double>(engine_.num_updates()));
+  const Metrics shares = perf();
+  metrics.insert(metrics.end(), shares.begin(), shares.end());
+  dir_.log(now.timesteps, metrics);
+  observer_.logged(now, metrics);
+}
+
+void Trainer::evaluate_now() {
+  last_eval_ = evaluate(engine_.actor(), plan_.env(), engine_.pool(),
+                        {.episodes = plan_.config().run.eval_episodes, .seed = plan_.config().seed});
+  const Metrics metrics = {{"eval/mean_reward", last_eval_.mean_reward},
+                           {"eval/mean_ep_length", last_eval_.mean_ep_length}};
+  dir_.log(engine_.timesteps(), metrics);
+  observer_.logged(progress(), metrics);
+}
+
+void Trainer::save_if_due() {
+  const RunSection& run = plan_.config().run;
+  const bool by_steps = run.save_interval > 0 && engine_.timesteps() - last_save_at_ >= run.save_interval;
+  const bool by_time = run.save_every_s > 0 && seconds_since(last_save_) >= run.save_every_s;
+  if ((by_steps || by_time) && last_save_at_ != engine_.timesteps()) { save(); }
+}
+
+/// Evaluation where the run has it, else the running mean: what "best" means.
+double Trainer::score() const {
+  const bool evaluated = plan_.config().run.eval_interval > 0 && last_eval_.episodes > 0;
+  const double mean = evaluated ? last_eval_.mean_reward : progress().ep_rew_mean;
+  return std::isnan(mean) ? -std::numeric_limits<double>::infinity() : mean;
+}
+
+void Trainer::save() {
+  const bool best = score() > best_score_;
+  if (best) { best_score_ = score(); }
+  const auto snapshot = engine_.snapshot();
+  Json window = Json::array();
+  for (const EpisodeEnd& end : window_) {
+    window.push_back({end.total_reward, end.length, static_cast<int>(end.success)});
+  }
+  const Json run = {{"episodes", num_episodes_},
+                    {"next_eval", next_eval_},
+                    {"best_score", finite_or_null(best_score_)},
+                    {"window", window}};
+  snapshot->data.state = Json{{"engine", Json::parse(snapshot->data.state)}, {"run", run}}.dump(1);
+  dir_.checkpoints().save(engine_.timesteps(), snapshot->data, best);
+  last_save_ = Clock::now();
+  last_save_at_ = engine_.timesteps();
+}
+
+Progress Trainer::progress() const {
+  Progress now;
+  now.timesteps = engine_.timesteps();
+  now.total_timesteps = plan_.config().total_timesteps;
+  now.episodes = num_episodes_;
+  now.elapsed_s = seconds_since(started_);
+  now.fps = static_cast<double>(now.timesteps - started_at_) / std::max(1e-9, now.elapsed_s);
+  Moments reward;
+  for (const EpisodeEnd& end : window_) { reward.add(end.total_reward); }
+  now.ep_rew_mean = window_.empty() ? std::nan("") : reward.mean;
+  return now;
+}
+
+/// How the wall clock splits; sampling's share is divided as its threads spent it.
+Metrics Trainer::perf() const {
+  const double total = std::max(1e-9, sample_s_ + learn_s_);
+  const double threads = std::max(1e-9, sample_time_.env + sample_time_.infer + sample_time_.copy);
+  const double share = sample_s_ / total / threads;
+  return {{"perf/env_frac", sample_time_.env * share},
+          {"perf/infer_frac", sample_time_.infer * share},
+          {"perf/copy_frac", sample_time_.copy * share},
+          {"perf/learn_frac", learn_s_ / total}};
+}
+
+std::string Summary::line() const {
+  Json out = {{"digest", digest},
+              {"total_timesteps", total_timesteps},
+              {"updates", updates},
+              {"episodes", episodes},
+              {"preempted", preempted},
+              {"time", {{"fps", fps}, {"time_elapsed", time_elapsed}}}};
+  if (eval.episodes > 0) {
+    out["eval"] = {{"mean_reward", eval.mean_reward},
+                   {"std_reward", eval.std_reward},
+                   {"mean_ep_length", eval.mean_ep_length},
+                   {"episodes", eval.episodes}};
+  }
+  for (const auto& [name, value] : perf) { out["perf"][name.substr(name.find('/') + 1)] = value; }
+  return out.dump();
+}
+
+}  // namespace penstock

@@ -1,0 +1,165 @@
+"""The command line as others script it: spellings, exit codes, outputs."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import time
+
+import pytest
+
+SHORT = ["--total-timesteps", 4096, "--set", "run.eval_episodes=2"]
+
+
+def test_train_eval_and_their_json(penstock, tmp_path):
+    run = tmp_path / "run"
+    done = penstock("train", "--env", "cartpole", "--num-envs", 64, *SHORT, "--seed", 1, "--threads", 2,
+                    "--run-dir", run, "--json")
+    assert len(done.stdout.splitlines()) == 1
+    result = json.loads(done.stdout)
+    assert re.fullmatch("[0-9a-f]{16}", result["digest"])
+    assert result["total_timesteps"] == 4096
+    assert result["eval"]["mean_reward"] > 0 and result["time"]["fps"] > 0
+    scores = penstock.json("eval", run, "--episodes", 100)
+    assert scores["episodes"] == 100
+    low, high = scores["ci95"]
+    assert low < scores["mean_reward"] < high and scores["std_reward"] > 0
+    assert penstock.json("eval", run, "--num-episodes", 100) == scores, "evaluation is reproducible"
+    assert penstock.json("eval", run, "--episodes", 100, "--threads", 1) == scores
+    assert penstock.json("eval", run, "--episodes", 100, "--sampled") != scores
+    assert penstock.json("eval", run, "--episodes", 5, "--checkpoint", "best")["episodes"] == 5
+
+
+def test_spellings_people_already_type(penstock, tmp_path):
+    penstock("train", "--n-envs", 4, *SHORT, "--num-episodes", 20, "--learning-rate", "5e-4",
+             "--checkpoint-dir", tmp_path / "run", "--save-interval", 1000, "--log-interval", 2)
+    config = (tmp_path / "run" / "config.toml").read_text()
+    for line in ["num_envs = 4  # --num-envs", "learning_rate = 0.0005  # --learning-rate",
+                 "save_interval = 1000  # --save-interval", "log_interval = 2  # --log-interval",
+                 "total_episodes = 20  # --episodes"]:
+        assert line in config
+    assert "gamma = 0.99  # default" in config
+
+
+def test_sources_and_their_precedence(penstock, tmp_path):
+    file = tmp_path / "my.toml"
+    file.write_text("seed = 7\n[ppo]\nclip = 0.3\nlearning_rate = 1e-4\n[env]\nnum_envs = 8\n")
+    done = penstock("config", "--config", file, "--set", "ppo.learning_rate=2e-4", "--num-envs", 16,
+                    PENSTOCK_PPO__LEARNING_RATE="3e-4", PENSTOCK_SEED="9", PENSTOCK_ENV__NUM_ENVS="12")
+    assert "clip = 0.3  # my.toml:3" in done.stdout
+    assert "seed = 9  # PENSTOCK_SEED" in done.stdout
+    assert "learning_rate = 0.0002  # --set" in done.stdout
+    assert "num_envs = 16  # --num-envs" in done.stdout
+
+
+@pytest.mark.parametrize("args,code,words", [
+    (["train", "--env", "cartpol"], 78, ["cartpol", "cartpole"]),
+    (["train", "--set", "ppo.clp=0.1"], 78, ["ppo.clp", "ppo.clip"]),
+    (["train", "--set", "ppo.clip=wide"], 78, ["ppo.clip", "wide", "number"]),
+    (["train", "--set", "net.activation=tan"], 78, ["tanh", "relu"]),
+    (["train", "--num-envs", "1000000000"], 78, ["env.num_envs", "65536"]),
+    (["train", "--device", "cuda"], 78, ["--device cpu"]),
+    (["train", "--set", "ppo.clip"], 2, ["key=value"]),
+    (["train", "--nonsense"], 2, ["--nonsense"]),
+    (["frobnicate"], 2, ["frobnicate"]),
+    (["train", "--recipe", "cartpol"], 2, ["cartpol", "cartpole"]),
+    (["train", "--run-dir", "/proc/no/such/place"], 73, ["/proc/no/such/place"]),
+])
+def test_errors_name_the_fault_and_the_remedy(penstock, tmp_path, args, code, words):
+    place = [] if "--run-dir" in args or args[0] != "train" else ["--run-dir", tmp_path / "run"]
+    done = penstock(*args, *place, code=code)
+    for word in words:
+        assert word in done.stderr + done.stdout
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_hostile_config_is_refused_quickly_and_small(penstock, tmp_path):
+    file = tmp_path / "bomb.toml"
+    file.write_text("x = " + "[" * 20_000 + "]" * 20_000)
+    begin = time.monotonic()
+    done = penstock("train", "--config", file, "--run-dir", tmp_path / "run", code=78)
+    assert time.monotonic() - begin < 5 and "bomb.toml" in done.stderr
+
+
+def test_envs_recipes_doctor_version_help(penstock):
+    names = [env["name"] for env in penstock.json("envs")]
+    assert {"cartpole", "acrobot", "mountain_car", "pendulum"} <= set(names)
+    assert "cartpole" in penstock("envs").stdout
+    assert "ok   libtorch" in penstock("doctor").stdout
+    assert all(check["ok"] for check in penstock.json("doctor"))
+    assert penstock("--version").stdout.startswith("penstock 0.")
+    for verb in (["train"], ["resume"], ["eval"], ["envs"], ["bench", "env"], ["bench", "ppo"], ["doctor"]):
+        assert "--json" in penstock(*verb, "--help").stdout
+
+
+def test_dry_run_prints_the_plan_and_touches_nothing(penstock, tmp_path):
+    plan = penstock.json("train", "--num-envs", 4096, "--total-timesteps", 100_000, "--dry-run",
+                         "--run-dir", tmp_path / "run")
+    assert plan["memory_bytes"] > 1_000_000 and "updates fit" in plan["warnings"][0]
+    assert "[ppo]" in penstock("train", "--dry-run").stdout
+    assert not (tmp_path / "run").exists()
+
+
+def test_every_recipe_runs_for_two_updates(penstock, tmp_path):
+    recipes = penstock("config", "--recipes").stdout.split()
+    assert {"cartpole", "acrobot", "pendulum"} <= set(recipes)
+    for recipe in recipes:
+        plan = penstock.json("train", "--recipe", recipe, "--dry-run")
+        result = penstock.json("train", "--recipe", recipe, "--total-timesteps", 2 * plan["samples_per_update"],
+                               "--set", "run.eval_episodes=1", "--run-dir", tmp_path / recipe)
+        assert result["updates"] == 2
+
+
+def test_progress_is_a_bar_on_a_terminal_and_plain_lines_elsewhere(penstock, tmp_path):
+    args = ["train", "--total-timesteps", "60000", "--set", "run.eval_episodes=1"]
+    master, slave = pty.openpty()
+    process = subprocess.Popen([penstock.exe, *args, "--run-dir", str(tmp_path / "bar")], stderr=slave,
+                               stdout=subprocess.PIPE, env=penstock.environment(LANG="C.UTF-8"))
+    os.close(slave)
+    shown = b""
+    try:
+        while chunk := os.read(master, 4096):
+            shown += chunk
+    except OSError:  # the other side is gone
+        pass
+    process.communicate(timeout=60)
+    os.close(master)
+    assert "█".encode() in shown and b"steps/s" in shown and b"ETA" in shown
+    plain = penstock(*args, "--run-dir", tmp_path / "plain").stderr
+    assert "\r" not in plain and "\x1b" not in plain
+
+
+def test_the_run_directory_is_what_the_docs_say(penstock, tmp_path):
+    run = tmp_path / "run"
+    penstock("train", *SHORT, "--run-dir", run)
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert {"penstock", "git", "machine", "dependencies", "seed", "command"} <= manifest.keys()
+    step = run / "ckpt" / (run / "ckpt" / "LATEST").read_text().strip()
+    assert {p.name for p in step.iterdir()} == {"model.safetensors", "optim.safetensors", "envs.safetensors",
+                                                "state.json", "MANIFEST.json"}
+    line = json.loads((run / "metrics.jsonl").read_text().splitlines()[0])
+    assert line["step"] == line["time/total_timesteps"]
+
+
+def test_tensorboard_reads_the_run_with_the_names_people_know(penstock, tmp_path):
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    run = tmp_path / "run"
+    penstock("train", "--env", "mountain_car", "--num-envs", 64, "--total-timesteps", 30_000, "--run-dir", run)
+    events = accumulator.EventAccumulator(str(run))
+    events.Reload()
+    tags = set(events.Tags()["scalars"])
+    expected = {f"train/{x}" for x in ("approx_kl", "clip_fraction", "clip_range", "entropy_loss",
+                                       "explained_variance", "learning_rate", "loss", "n_updates",
+                                       "policy_gradient_loss", "value_loss")}
+    expected |= {f"time/{x}" for x in ("fps", "iterations", "time_elapsed", "total_timesteps")}
+    expected |= {f"rollout/{x}" for x in ("ep_rew_mean", "ep_len_mean", "success_rate")}
+    expected |= {f"perf/{x}_frac" for x in ("env", "infer", "copy", "learn")}
+    expected |= {"eval/mean_reward", "eval/mean_ep_length"}
+    assert expected <= tags, expected - tags
+    shares = [events.Scalars(f"perf/{x}_frac")[-1].value for x in ("env", "infer", "copy", "learn")]
+    assert sum(shares) == pytest.approx(1, abs=0.01)
+    lines = [json.loads(x) for x in (run / "metrics.jsonl").read_text().splitlines()]
+    scalars = events.Scalars("train/value_loss")
+    assert [s.step for s in scalars] == [x["step"] for x in lines if "train/value_loss" in x]
+    assert scalars[0].value == pytest.approx(lines[0]["train/value_loss"], rel=1e-6)

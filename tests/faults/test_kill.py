@@ -1,0 +1,100 @@
+"""A run that is killed or preempted, however often, ends with the bits of one that was not.
+
+PENSTOCK_TEST_KILLS sets how many kills (3; the long version is 50).
+"""
+
+import json
+import os
+import random
+import signal
+import time
+
+import pytest
+
+KILLS = int(os.environ.get("PENSTOCK_TEST_KILLS", "3"))
+
+# Normalisers on, an uneven number of envs and frequent saves: everything a checkpoint must hold.
+RUN = ["--env", "acrobot", "--num-envs", 37, "--total-timesteps", 400_000, "--seed", 5, "--save-interval", 1,
+       "--set", "normalise.obs=true", "--set", "normalise.reward=true", "--set", "run.eval_episodes=1"]
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(penstock, tmp_path_factory):
+    begin = time.monotonic()
+    result = penstock.json("train", *RUN, "--run-dir", tmp_path_factory.mktemp("whole") / "run")
+    return result, time.monotonic() - begin
+
+
+def steps_in(metrics):
+    return [json.loads(line)["step"] for line in metrics.read_text().splitlines()]
+
+
+def interrupt(process, seconds, how):
+    """Waits, then signals; True when the run was still going."""
+    time.sleep(seconds)
+    running = process.poll() is None
+    if running:
+        process.send_signal(how)
+    return running
+
+
+def test_kill_9_and_resume(penstock, uninterrupted, tmp_path):
+    expected, duration = uninterrupted
+    run = tmp_path / "run"
+    rng = random.Random(1)
+    verb = ["train", *RUN, "--run-dir", run]
+    landed = 0
+    for _ in range(KILLS):
+        process = penstock.start(*verb)
+        while not (run / "ckpt" / "LATEST").exists() and process.poll() is None:
+            time.sleep(0.01)
+        if interrupt(process, rng.uniform(0, 2 * duration / (KILLS + 1)), signal.SIGKILL):
+            landed += 1
+        process.communicate(timeout=120)
+        verb = ["resume", run]
+    result = penstock.json("resume", run)
+    assert landed > 0
+    assert result["digest"] == expected["digest"]
+    assert result["total_timesteps"] == expected["total_timesteps"]
+    assert result["episodes"] == expected["episodes"]
+    steps = steps_in(run / "metrics.jsonl")
+    trained = steps[: steps.index(max(steps)) + 1]
+    assert trained == sorted(set(trained)), "a step was logged twice or out of order"
+
+
+def test_sigterm_saves_and_asks_to_be_run_again(penstock, uninterrupted, tmp_path):
+    expected, duration = uninterrupted
+    run = tmp_path / "run"
+    process = penstock.start("train", *RUN, "--run-dir", run)
+    while not (run / "ckpt" / "LATEST").exists():
+        time.sleep(0.01)
+    assert interrupt(process, duration / 3, signal.SIGTERM)
+    begin = time.monotonic()
+    process.communicate(timeout=60)
+    assert time.monotonic() - begin < 10
+    assert process.returncode == 75
+    assert penstock.json("resume", run)["digest"] == expected["digest"]
+
+
+def test_second_signal_ends_at_once(penstock, tmp_path):
+    # An update far too long to wait for, so that the first signal is still pending.
+    process = penstock.start("train", "--env", "cartpole", "--num-envs", 64, "--total-timesteps", 10_000_000,
+                             "--set", "ppo.policy_epochs=1000", "--set", "ppo.minibatch=16",
+                             "--run-dir", tmp_path / "run")
+    while not (tmp_path / "run" / "ckpt" / "LATEST").exists():
+        time.sleep(0.01)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=10)
+    assert process.returncode == 128 + signal.SIGINT
+
+
+def test_resuming_a_finished_run_changes_nothing(penstock, tmp_path):
+    first = penstock.json("train", "--total-timesteps", 20_000, "--run-dir", tmp_path / "run")
+    again = penstock.json("resume", tmp_path / "run")
+    assert again["digest"] == first["digest"]
+    longer = penstock.json("resume", tmp_path / "run", "--total-timesteps", 40_000)
+    assert longer["total_timesteps"] == 40_960 and longer["digest"] != first["digest"]

@@ -1,0 +1,62 @@
+#include "penstock/algo/adam.h"
+
+#include <doctest/doctest.h>
+#include <torch/torch.h>
+
+#include "penstock/nn/mlp.h"
+
+using namespace penstock;
+
+namespace {
+
+const EnvSpec kSpec{Layout(9), Discrete{4}, 0};
+
+Policy make(std::size_t shards, std::vector<std::int64_t> hidden = {16, 16}) {
+  return Policy([&] { return make_mlp(kSpec, {.hidden = hidden}, 1); }, shards, at::kCPU);
+}
+
+/// Different gradients in every shard; their sum is returned.
+at::Tensor fill_gradients(Policy& policy, int step) {
+  at::Tensor sum = torch::zeros_like(policy.weights());
+  for (std::size_t s = 0; s < policy.num_shards(); ++s) {
+    const auto ramp = torch::linspace(-1, 1, policy.weights().numel());
+    policy.gradient(s).copy_(torch::sin(ramp * (step + 1) * (static_cast<double>(s) + 2)));
+    sum += policy.gradient(s);
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("Adam moves the weights as torch's does") {
+  Policy policy = make(3);
+  ThreadPool pool({.num_threads = 2});
+  Adam adam(policy, pool, {.epsilon = 1e-5, .max_grad_norm = 0.5});
+  at::Tensor reference = policy.weights().clone().set_requires_grad(true);
+  torch::optim::Adam theirs({reference}, torch::optim::AdamOptions(3e-3).eps(1e-5));
+  for (int step = 0; step < 20; ++step) {
+    reference.mutable_grad() = fill_gradients(policy, step);
+    torch::nn::utils::clip_grad_norm_({reference}, 0.5);
+    theirs.step();
+    adam.step(3e-3);
+  }
+  CHECK(torch::allclose(policy.weights(), reference, 1e-6, 1e-7));
+  CHECK(adam.num_steps() == 20);
+}
+
+TEST_CASE("a network of several chunks has the same bits on any number of threads") {
+  std::vector<at::Tensor> results;
+  for (const std::size_t threads : {1, 2, 4}) {
+    Policy policy = make(4, {512, 512});
+    ThreadPool pool({.num_threads = threads});
+    Adam adam(policy, pool, {});
+    for (int step = 0; step < 3; ++step) {
+      fill_gradients(policy, step);
+      adam.step(1e-3);
+    }
+    results.push_back(policy.weights().clone());
+  }
+  CHECK(results[0].numel() > 4 * 64 * 1024);
+  CHECK(torch::equal(results[0], results[1]));
+  CHECK(torch::equal(results[0], results[2]));
+}

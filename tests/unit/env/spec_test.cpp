@@ -1,0 +1,69 @@
+#include "penstock/env/spec.h"
+
+#include <doctest/doctest.h>
+
+#include "penstock/base/errors.h"
+
+namespace penstock {
+
+TEST_CASE("the parts of a layout stand one after another") {
+  const Layout layout({{"clock", {1}}, {"tokens", {31, 8}}, {"tail", {2, 1, 3}}});
+  CHECK(layout.size() == 1 + 248 + 6);
+  CHECK(layout.part("clock").offset == 0);
+  CHECK(layout.part("tokens").offset == 1);
+  CHECK(layout.part("tokens").size == 248);
+  CHECK(layout.part("tokens").shape == std::vector<std::int64_t>{31, 8});
+  CHECK(layout.part("tail").offset == 249);
+}
+
+TEST_CASE("a layout of one number is one part called obs") {
+  const Layout layout(4);
+  CHECK(layout.parts().size() == 1);
+  CHECK(layout.part("obs").size == 4);
+  CHECK(Layout().size() == 0);
+}
+
+TEST_CASE("append grows the row at its end") {
+  Layout layout(2);
+  layout.append("more", {3});
+  CHECK(layout.size() == 5);
+  CHECK(layout.part("more").offset == 2);
+}
+
+TEST_CASE("an unknown part names the nearest spelling") {
+  const Layout layout({{"clock", {1}}, {"tokens", {31, 8}}});
+  CHECK_THROWS_WITH_AS(static_cast<void>(layout.part("token")), doctest::Contains("'token'"),
+                       UsageError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(layout.part("token")),
+                       doctest::Contains("did you mean 'tokens'"), UsageError);
+}
+
+TEST_CASE("a discrete action is one number with one mask") {
+  const ActionSpec action = Discrete{5, true};
+  CHECK_FALSE(action.continuous());
+  CHECK_FALSE(action.multi());
+  CHECK(action.masked());
+  CHECK(action.dims() == 1);
+  CHECK(action.num_actions() == 5);
+  CHECK(action.choices() == std::vector<std::int64_t>{5});
+}
+
+TEST_CASE("a multi-discrete action has a number per choice and masks side by side") {
+  const ActionSpec action = MultiDiscrete{{3, 2, 4}};
+  CHECK(action.multi());
+  CHECK_FALSE(action.masked());
+  CHECK(action.dims() == 3);
+  CHECK(action.num_actions() == 9);
+}
+
+TEST_CASE("a box has a number per dimension and no mask") {
+  const ActionSpec action = Box{{-1, -2}, {1, 2}};
+  CHECK(action.continuous());
+  CHECK_FALSE(action.masked());
+  CHECK(action.dims() == 2);
+  CHECK(action.num_actions() == 0);
+  CHECK(action.choices().empty());
+  CHECK(action.box().high[1] == 2);
+}
+
+}  // namespace penstock

@@ -1,0 +1,76 @@
+#include <doctest/doctest.h>
+#include <torch/torch.h>
+
+#include "penstock/rollout/buffer.h"
+
+using namespace penstock;
+
+namespace {
+
+const EnvSpec kSpec{Layout(1), Discrete{2}, 0};
+
+/// One env; values of T + 1 rows.
+RolloutBuffer scripted(std::vector<float> rewards, std::vector<float> values) {
+  RolloutBuffer buffer(kSpec, static_cast<std::int64_t>(rewards.size()), 1);
+  buffer.reward.copy_(torch::tensor(rewards).unsqueeze(1));
+  buffer.value.copy_(torch::tensor(values).unsqueeze(1));
+  buffer.terminated.zero_();
+  buffer.truncated.zero_();
+  buffer.final_value.zero_();
+  return buffer;
+}
+
+void check(const RolloutBuffer& buffer, std::vector<double> advantages) {
+  for (std::size_t t = 0; t < advantages.size(); ++t) {
+    const auto row = static_cast<std::int64_t>(t);
+    CHECK(buffer.advantage[row][0].item<double>() == doctest::Approx(advantages[t]).epsilon(1e-6));
+    CHECK(buffer.target[row][0].item<double>() ==
+          doctest::Approx(advantages[t] + buffer.value[row][0].item<double>()).epsilon(1e-6));
+  }
+}
+
+constexpr double kGamma = 0.9;
+constexpr double kLambda = 0.8;
+
+}  // namespace
+
+TEST_CASE("an unbroken episode: deltas summed with gamma lambda, by hand") {
+  RolloutBuffer buffer = scripted({1, 2, 3}, {10, 20, 30, 40});
+  compute_gae(buffer, {0, 1}, kGamma, kLambda);
+  const double d2 = 3 + 0.9 * 40 - 30;
+  const double d1 = 2 + 0.9 * 30 - 20;
+  const double d0 = 1 + 0.9 * 20 - 10;
+  check(buffer, {d0 + 0.72 * (d1 + 0.72 * d2), d1 + 0.72 * d2, d2});
+}
+
+TEST_CASE("a termination ends the future") {
+  RolloutBuffer buffer = scripted({1, 2, 3}, {10, 20, 30, 40});
+  buffer.terminated[1][0] = true;
+  compute_gae(buffer, {0, 1}, kGamma, kLambda);
+  const double d1 = 2 - 20;
+  check(buffer, {1 + 0.9 * 20 - 10 + 0.72 * d1, d1, 3 + 0.9 * 40 - 30});
+}
+
+TEST_CASE("a truncation takes the value of the row it cut off, and cuts the trace") {
+  RolloutBuffer buffer = scripted({1, 2, 3}, {10, 20, 30, 40});
+  buffer.truncated[1][0] = true;
+  buffer.final_value[1][0] = 25;
+  compute_gae(buffer, {0, 1}, kGamma, kLambda);
+  const double d1 = 2 + 0.9 * 25 - 20;
+  check(buffer, {1 + 0.9 * 20 - 10 + 0.72 * d1, d1, 3 + 0.9 * 40 - 30});
+}
+
+TEST_CASE("terminated and truncated at once counts as terminated") {
+  RolloutBuffer buffer = scripted({5}, {1, 100});
+  buffer.terminated[0][0] = true;
+  buffer.truncated[0][0] = true;
+  buffer.final_value[0][0] = 50;
+  compute_gae(buffer, {0, 1}, kGamma, kLambda);
+  check(buffer, {4});
+}
+
+TEST_CASE("lambda one is the discounted return minus the value") {
+  RolloutBuffer buffer = scripted({1, 1, 1, 1}, {0.5, 0.4, 0.3, 0.2, 7});
+  compute_gae(buffer, {0, 1}, 0.5, 1.0);
+  CHECK(buffer.target[0][0].item<double>() == doctest::Approx(1 + 0.5 + 0.25 + 0.125 + 7.0 / 16));
+}

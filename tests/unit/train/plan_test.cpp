@@ -1,0 +1,66 @@
+#include <doctest/doctest.h>
+
+#include "penstock/base/errors.h"
+#include "penstock/catalog/catalog.h"
+#include "penstock/train/config.h"
+
+using namespace penstock;
+
+namespace {
+
+Settings given(std::initializer_list<std::string> assignments) {
+  Settings settings;
+  for (const std::string& assignment : assignments) { settings.add_assignment(assignment, "--set"); }
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("an env's own keys stand beside env.id") {
+  const Catalog catalog = default_catalog();
+  const Plan plan(given({"env.id=pendulum", "env.max_steps=50"}), catalog);
+  CHECK(plan.env().spec().max_episode_steps == 50);
+  CHECK(to_toml(plan.fields()).find("max_steps = 50  # --set") != std::string::npos);
+}
+
+TEST_CASE("the resolved config reads back to itself") {
+  const Catalog catalog = default_catalog();
+  const Plan plan(given({"env.id=masked", "env.num_actions=145", "env.num_features=1212", "ppo.clip=0.3",
+                         "net.hidden=[32, 16]", "run.dir=a \"quoted\" name"}),
+                  catalog);
+  Settings again;
+  again.add_toml(to_toml(plan.fields()), "config.toml");
+  const Plan copy(again, catalog);
+  for (std::size_t i = 0; i < plan.fields().size(); ++i) {
+    CHECK(value_text(plan.fields()[i]) == value_text(copy.fields()[i]));
+  }
+}
+
+TEST_CASE("mistakes are named with the nearest spelling") {
+  const Catalog catalog = default_catalog();
+  CHECK_THROWS_WITH_AS(Plan(given({"env.id=cartpol"}), catalog), doctest::Contains("'cartpole'"), ConfigError);
+  CHECK_THROWS_WITH_AS(Plan(given({"ppo.clp=1"}), catalog), doctest::Contains("'ppo.clip'"), ConfigError);
+  CHECK_THROWS_WITH_AS(Plan(given({"env.num_envs=1000000000"}), catalog), doctest::Contains("1 to 65536"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(Plan(given({"net.kind=mpl"}), catalog), doctest::Contains("'mlp'"), ConfigError);
+}
+
+TEST_CASE("what looks like a mistake is warned of with a proposal") {
+  const Catalog catalog = default_catalog();
+  const auto few = Plan(given({"env.num_envs=4096", "total_timesteps=100000"}), catalog).warnings();
+  REQUIRE(!few.empty());
+  CHECK(few[0].find("--total-timesteps") != std::string::npos);
+  CHECK(Plan(given({}), catalog).warnings().empty());
+}
+
+TEST_CASE("the memory estimate grows with what it counts") {
+  const Catalog catalog = default_catalog();
+  const auto bytes = [&](std::initializer_list<std::string> a) { return Plan(given(a), catalog).memory_bytes(); };
+  const std::int64_t small = bytes({"env.num_envs=64"});
+  CHECK(bytes({"env.num_envs=4096"}) > 10 * small);
+  // 256 envs of 1,212 floats: 37 MB of rows per 32 steps and a few more for the rest.
+  const std::int64_t wide = bytes({"env.id=masked", "env.num_features=1212", "env.num_actions=145",
+                                   "env.num_envs=256", "rollout.steps=31"});
+  CHECK(wide > 256LL * 32 * 1212 * 4);
+  CHECK(wide < 3 * 256LL * 32 * 1212 * 4);
+}
