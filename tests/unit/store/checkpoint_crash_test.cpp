@@ -26,7 +26,7 @@ struct HookGuard {
   ~HookGuard() { detail::fault_hook() = nullptr; }
 };
 
-// The hook of a file system without the exchange of two names, or of a full one.
+// A file system may lack the exchange of two names.
 int refused(std::string_view call, bool can_exchange) {
   return call == "exchange" && !can_exchange ? EINVAL : 0;
 }

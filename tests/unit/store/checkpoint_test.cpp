@@ -233,7 +233,8 @@ TEST_CASE("the same step may be saved again") {
   const TempDir dir;
   CheckpointStore store(dir / "ckpt", 2);
   save(store, 7);
-  CheckpointData other = Sample(7).data();
+  const Sample sample(7);
+  CheckpointData other = sample.data();
   other.state = "second";
   store.save(7, other, false);
   CHECK(store.load_latest(kNoWarning).state == "second");
