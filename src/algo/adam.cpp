@@ -1,6 +1,7 @@
 #include "penstock/algo/adam.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,16 +21,16 @@ Adam::Adam(Policy& policy, ThreadPool& pool, const Options& options)
     : policy_(policy),
       pool_(pool),
       options_(options),
-      exp_avg_(torch::zeros_like(policy.weights())),
-      exp_avg_sq_(torch::zeros_like(policy.weights())),
-      squares_(torch::zeros({(policy.weights().numel() + kChunk - 1) / kChunk},
-                            policy.weights().options())) {}
+      exp_avg_(at::zeros_like(policy.weights())),
+      exp_avg_sq_(at::zeros_like(policy.weights())),
+      squares_(at::zeros({(policy.weights().numel() + kChunk - 1) / kChunk},
+                         policy.weights().options())) {}
 
 template <class Work>
 void Adam::for_each_chunk(const Work& work) const {
   const std::int64_t total = policy_.weights().numel();
   pool_.run(static_cast<std::size_t>(squares_.numel()), [&](std::size_t i) {
-    const torch::NoGradGuard no_grad;
+    const c10::NoGradGuard no_grad;
     const std::int64_t start = static_cast<std::int64_t>(i) * kChunk;
     work(static_cast<std::int64_t>(i), start, std::min(kChunk, total - start));
   });

@@ -1,6 +1,7 @@
 #include "penstock/algo/ppo.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <cmath>
@@ -70,7 +71,8 @@ struct Ppo::Epoch {
   std::vector<double> scale;                     // 1 / deviation
 
   /// Shard `size`'s part of minibatch m: [first, second).
-  [[nodiscard]] std::pair<std::int64_t, std::int64_t> slice(std::int64_t size, std::int64_t m) const {
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> slice(std::int64_t size,
+                                                            std::int64_t m) const {
     return {size * m / num_minibatches, size * (m + 1) / num_minibatches};
   }
 };
@@ -127,7 +129,8 @@ void Ppo::shuffle(Epoch& epoch, const Samples& samples, std::size_t shard) {
   const EnvRange range = shards_.range(shard);
   const auto size = static_cast<std::int64_t>(range.size()) * samples.num_steps;
   at::Tensor order = at::empty({size}, at::kLong);
-  const std::span<std::int64_t> indices(order.data_ptr<std::int64_t>(), static_cast<std::size_t>(size));
+  const std::span<std::int64_t> indices(order.data_ptr<std::int64_t>(),
+                                        static_cast<std::size_t>(size));
   auto next = indices.begin();
   for (std::int64_t t = 0; t < samples.num_steps; ++t) {
     for (std::size_t n = range.begin; n < range.end; ++n) {
@@ -154,9 +157,10 @@ void Ppo::shuffle(Epoch& epoch, const Samples& samples, std::size_t shard) {
 }
 
 void Ppo::normalise_advantages(Epoch& epoch) const {
-  tree_reduce(std::span(epoch.advantages), [](std::vector<Moments>& a, const std::vector<Moments>& b) {
-    for (std::size_t m = 0; m < a.size(); ++m) { a[m].merge(b[m]); }
-  });
+  tree_reduce(std::span(epoch.advantages),
+              [](std::vector<Moments>& a, const std::vector<Moments>& b) {
+                for (std::size_t m = 0; m < a.size(); ++m) { a[m].merge(b[m]); }
+              });
   for (const Moments& whole : epoch.advantages[0]) {
     // The unbiased deviation, as torch.std and so every PPO around computes it.
     const double deviation = std::sqrt(whole.m2 / std::max(1.0, whole.count - 1));
@@ -166,8 +170,7 @@ void Ppo::normalise_advantages(Epoch& epoch) const {
 }
 
 void Ppo::learn_minibatch(const Samples& samples, const Epoch& epoch, std::int64_t minibatch) {
-  pool_.run(shards_.count(),
-            [&](std::size_t s) { shard_gradient(samples, epoch, s, minibatch); });
+  pool_.run(shards_.count(), [&](std::size_t s) { shard_gradient(samples, epoch, s, minibatch); });
   adam_.step(learning_rate_);
 }
 
@@ -201,12 +204,13 @@ void Ppo::shard_gradient(const Samples& samples, const Epoch& epoch, std::size_t
   const double share = static_cast<double>(end - begin) / epoch.advantages[0][m].count;
   (loss.total * share).backward();
 
-  const torch::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const at::Tensor& like = samples.value;
-  sums_[shard].add_(at::stack({scalar_or_zero(loss.policy, like), scalar_or_zero(loss.value, like),
-                               scalar_or_zero(loss.entropy, like), scalar_or_zero(loss.approx_kl, like),
-                               scalar_or_zero(loss.clip_fraction, like), loss.total.detach()}),
-                    share);
+  sums_[shard].add_(
+      at::stack({scalar_or_zero(loss.policy, like), scalar_or_zero(loss.value, like),
+                 scalar_or_zero(loss.entropy, like), scalar_or_zero(loss.approx_kl, like),
+                 scalar_or_zero(loss.clip_fraction, like), loss.total.detach()}),
+      share);
 }
 
 double Ppo::total_sum(std::int64_t which) const {

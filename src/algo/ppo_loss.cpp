@@ -1,6 +1,7 @@
 #include "penstock/algo/ppo_loss.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 namespace penstock {
 namespace {
@@ -18,9 +19,9 @@ void add_policy_terms(const PpoTerms& x, const PpoLossConfig& config, PpoLoss& l
   const at::Tensor trusted = ratio.clamp(1 - config.clip, 1 + config.clip);
   loss.policy = -at::min(ratio * x.advantage, trusted * x.advantage).mean();
 
-  const torch::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   loss.approx_kl = (ratio - 1 - log_ratio).mean();
-  loss.clip_fraction = (ratio - 1).abs().gt(config.clip).to(torch::kFloat).mean();
+  loss.clip_fraction = (ratio - 1).abs().gt(config.clip).to(at::kFloat).mean();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "penstock/algo/warm_up.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 
 #include <algorithm>
 #include <set>
@@ -11,7 +12,7 @@ namespace {
 /// A rollout of one step that any update accepts: everything legal, action 0, smooth numbers.
 void fill(RolloutBuffer& buffer) {
   const auto ramp = [](const at::Tensor& x) {
-    x.copy_(torch::linspace(-1, 1, x.numel(), torch::kFloat).view(x.sizes()));
+    x.copy_(at::linspace(-1, 1, x.numel(), at::kFloat).view(x.sizes()));
   };
   ramp(buffer.obs);
   ramp(buffer.advantage);

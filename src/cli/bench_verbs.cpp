@@ -20,7 +20,8 @@ struct BenchArgs {
 
 void add_bench_options(CLI::App& verb, BenchArgs& args) {
   add_config_options(verb, args.common);
-  verb.add_option("--rounds", args.options.rounds, "rounds; the median counts")->check(CLI::Range(1, 1000));
+  verb.add_option("--rounds", args.options.rounds, "rounds; the median counts")
+      ->check(CLI::Range(1, 1000));
   verb.add_option("--round-seconds", args.options.round_seconds, "seconds a round")
       ->check(CLI::Range(0.01, 3600.0));
   verb.add_flag("--json", args.common.json, "one line of JSON on stdout");
@@ -98,7 +99,8 @@ std::vector<Verb> bench_verbs(CLI::App& app, const Catalog& catalog) {
   CLI::App* env_app = bench->add_subcommand("env", "env steps per second, no policy");
   add_bench_options(*env_app, *env_args);
   auto ppo_args = std::make_shared<BenchArgs>();
-  CLI::App* ppo_app = bench->add_subcommand("ppo", "training samples per second beside bare libtorch");
+  CLI::App* ppo_app =
+      bench->add_subcommand("ppo", "training samples per second beside bare libtorch");
   add_bench_options(*ppo_app, *ppo_args);
   add_key(*ppo_app, ppo_args->common, "--minibatch", "ppo.minibatch", "samples per gradient step");
   return {{env_app, [env_args, &catalog] { return env(*env_args, catalog); }},

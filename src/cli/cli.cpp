@@ -45,9 +45,7 @@ int run_cli(int argc, const char* const* argv, const Catalog& catalog) {
   } catch (const std::bad_alloc&) {
     return report("out of memory; fewer --num-envs, rollout.steps or a smaller ppo.minibatch help",
                   Exit::failed);
-  } catch (const std::exception& error) {
-    return report(error.what(), Exit::failed);
-  }
+  } catch (const std::exception& error) { return report(error.what(), Exit::failed); }
 }
 
 }  // namespace penstock

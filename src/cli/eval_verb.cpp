@@ -25,7 +25,8 @@ struct EvalArgs {
 Checkpoint chosen_checkpoint(RunDir& dir, const std::string& which) {
   CheckpointStore& store = dir.checkpoints();
   if (which == "latest") {
-    return store.load_latest([](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
+    return store.load_latest(
+        [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
   }
   if (which == "best") {
     if (const auto best = store.best()) { return store.load(*best); }
@@ -41,10 +42,11 @@ Checkpoint chosen_checkpoint(RunDir& dir, const std::string& which) {
 
 void print(const EvalResult& result, bool json) {
   if (!json) {
-    fmt::print("mean reward {:.2f} (95 % interval {:.2f} to {:.2f}), std {:.2f}, mean length {:.1f}, {} "
-               "episodes\n",
-               result.mean_reward, result.ci95_low, result.ci95_high, result.std_reward,
-               result.mean_ep_length, result.episodes);
+    fmt::print(
+        "mean reward {:.2f} (95 % interval {:.2f} to {:.2f}), std {:.2f}, mean length {:.1f}, {} "
+        "episodes\n",
+        result.mean_reward, result.ci95_low, result.ci95_high, result.std_reward,
+        result.mean_ep_length, result.episodes);
     return;
   }
   Json out = {{"mean_reward", result.mean_reward},
@@ -60,14 +62,14 @@ Exit eval(const EvalArgs& args, const Common& common, const Catalog& catalog) {
   RunDir dir(args.path, RunDir::Open::read);
   Settings settings;
   settings.add_toml(dir.read("config.toml"), "config.toml");
-  for (const Setting& flag : common.flags.all()) { settings.add(flag.path, flag.text, flag.origin); }
+  for (const Setting& flag : common.flags.all()) {
+    settings.add(flag.path, flag.text, flag.origin);
+  }
   const Plan plan(settings, catalog);
   Engine engine(plan);
   engine.restore(chosen_checkpoint(dir, args.checkpoint));
   print(evaluate(engine.actor(), plan.env(), engine.pool(),
-                 {.episodes = args.episodes,
-                  .seed = args.seed,
-                  .deterministic = !args.sampled}),
+                 {.episodes = args.episodes, .seed = args.seed, .deterministic = !args.sampled}),
         common.json);
   return Exit::ok;
 }
@@ -79,7 +81,8 @@ Verb eval_verb(CLI::App& app, const Catalog& catalog) {
   auto args = std::make_shared<EvalArgs>();
   CLI::App* verb = app.add_subcommand("eval", "play whole episodes with a trained policy");
   verb->add_option("run_dir", args->path, "the run directory")->required();
-  verb->add_option("--episodes,--num-episodes", args->episodes, "how many")->check(CLI::Range(1, 1'000'000));
+  verb->add_option("--episodes,--num-episodes", args->episodes, "how many")
+      ->check(CLI::Range(1, 1'000'000));
   verb->add_option("--seed", args->seed, "of the episodes (default 0)");
   verb->add_option("--checkpoint", args->checkpoint, "latest, best or a step");
   verb->add_flag("--sampled,!--deterministic", args->sampled,

@@ -1,6 +1,6 @@
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <torch/torch.h>
 #include <torch/version.h>
 #include <unistd.h>
 
@@ -60,8 +60,8 @@ Exit envs(const Catalog& catalog, bool json) {
   }
   for (const EnvEntry& entry : catalog.envs) {
     const EnvSpec spec = entry.make_factory()->spec();
-    fmt::print("{:14} {:>5} floats  {:28} {}\n", entry.name, spec.obs.size(), action_text(spec.action),
-               entry.doc);
+    fmt::print("{:14} {:>5} floats  {:28} {}\n", entry.name, spec.obs.size(),
+               action_text(spec.action), entry.doc);
   }
   return Exit::ok;
 }
@@ -89,16 +89,17 @@ struct Finding {
 };
 
 Finding check_torch() {
-  const bool works = torch::ones({2, 2}).matmul(torch::ones({2, 2})).sum().item<float>() == 8.0F;
-  return {"libtorch", works, fmt::format("{}, CUDA {}, MPS {}", TORCH_VERSION,
-                                         torch::cuda::is_available() ? "yes" : "no",
-                                         at::hasMPS() ? "yes" : "no")};
+  const bool works = at::ones({2, 2}).matmul(at::ones({2, 2})).sum().item<float>() == 8.0F;
+  return {"libtorch", works,
+          fmt::format("{}, CUDA {}, MPS {}", TORCH_VERSION, at::hasCUDA() ? "yes" : "no",
+                      at::hasMPS() ? "yes" : "no")};
 }
 
 Finding check_cores() {
   const char* omp = std::getenv("OMP_NUM_THREADS");
-  return {"cores", true, fmt::format("{} usable, OMP_NUM_THREADS {}", available_cores(),
-                                     omp == nullptr ? "unset" : omp)};
+  return {"cores", true,
+          fmt::format("{} usable, OMP_NUM_THREADS {}", available_cores(),
+                      omp == nullptr ? "unset" : omp)};
 }
 
 Finding check_disk() {
@@ -126,20 +127,27 @@ Finding check_training(const Catalog& catalog) {
   Engine engine(plan);
   engine.sample(plan.config().horizon());
   engine.update();
-  return {"training", true, fmt::format("one update of {} works, digest {}", catalog.envs.front().name,
-                                        engine.digest())};
+  return {
+      "training", true,
+      fmt::format("one update of {} works, digest {}", catalog.envs.front().name, engine.digest())};
 }
 
 Exit doctor(const Catalog& catalog, bool json) {
   const std::vector<Finding> findings = {
       {"penstock", true, fmt::format("{} ({})", version(), git_hash())},
-      check_torch(), check_cores(), check_disk(), check_recipes(), check_training(catalog)};
+      check_torch(),
+      check_cores(),
+      check_disk(),
+      check_recipes(),
+      check_training(catalog)};
   bool good = true;
   Json out = Json::array();
   for (const Finding& finding : findings) {
     good = good && finding.good;
     out.push_back({{"check", finding.what}, {"ok", finding.good}, {"detail", finding.detail}});
-    if (!json) { fmt::print("{:4} {:9} {}\n", finding.good ? "ok" : "BAD", finding.what, finding.detail); }
+    if (!json) {
+      fmt::print("{:4} {:9} {}\n", finding.good ? "ok" : "BAD", finding.what, finding.detail);
+    }
   }
   if (json) { fmt::print("{}\n", out.dump()); }
   return good ? Exit::ok : Exit::failed;
@@ -157,7 +165,8 @@ Verb envs_verb(CLI::App& app, const Catalog& catalog) {
 Verb config_verb(CLI::App& app, const Catalog& catalog) {
   auto common = std::make_shared<Common>();
   auto args = std::make_shared<ConfigArgs>();
-  CLI::App* verb = app.add_subcommand("config", "print the resolved config, or every key as a table");
+  CLI::App* verb =
+      app.add_subcommand("config", "print the resolved config, or every key as a table");
   add_config_options(*verb, *common);
   verb->add_flag("--markdown", args->markdown, "as a Markdown table with defaults and doc lines");
   verb->add_flag("--recipes", args->recipes, "list the recipes instead");

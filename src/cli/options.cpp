@@ -20,8 +20,9 @@ std::vector<const char*> environment() {
   std::vector<const char*> entries;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
-    const bool reserved = std::any_of(std::begin(kReserved), std::end(kReserved),
-                                      [&](std::string_view name) { return text.starts_with(name); });
+    const bool reserved =
+        std::any_of(std::begin(kReserved), std::end(kReserved),
+                    [&](std::string_view name) { return text.starts_with(name); });
     if (!reserved) { entries.push_back(*entry); }
   }
   return entries;
@@ -74,13 +75,15 @@ void add_key(CLI::App& app, Common& common, const std::string& names, const std:
              const std::string& doc) {
   const std::string first = names.substr(0, names.find(','));
   app.add_option_function<std::string>(
-      names, [&common, path, first](const std::string& text) { common.flags.add(path, text, first); },
+      names,
+      [&common, path, first](const std::string& text) { common.flags.add(path, text, first); },
       doc + " [" + path + "]");
 }
 
 void add_config_options(CLI::App& app, Common& common) {
   auto* file = app.add_option("--config", common.config_file, "a TOML file to start from");
-  app.add_option("--recipe", common.recipe, "a recipe to start from; `penstock config --recipes` lists them")
+  app.add_option("--recipe", common.recipe,
+                 "a recipe to start from; `penstock config --recipes` lists them")
       ->excludes(file);
   app.add_option("--set", common.assignments, "set any key: --set ppo.clip=0.1 (may be repeated)")
       ->allow_extra_args(false);

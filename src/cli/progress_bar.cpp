@@ -55,14 +55,16 @@ std::string count_text(double value) {
 }
 
 std::string bar_text(const Progress& p, int width, bool unicode) {
-  const double done = p.total_timesteps > 0 ? std::clamp(static_cast<double>(p.timesteps) /
-                                                             static_cast<double>(p.total_timesteps),
-                                                         0.0, 1.0)
-                                            : 1.0;
+  const double done =
+      p.total_timesteps > 0
+          ? std::clamp(static_cast<double>(p.timesteps) / static_cast<double>(p.total_timesteps),
+                       0.0, 1.0)
+          : 1.0;
   const std::string left = fmt::format("{:3.0f}% ", 100 * done);
-  const std::string right = fmt::format(
-      " {}/{}  {} steps/s{}  ETA {}", count_text(static_cast<double>(p.timesteps)),
-      count_text(static_cast<double>(p.total_timesteps)), count_text(p.fps), reward_text(p), eta_text(p));
+  const std::string right =
+      fmt::format(" {}/{}  {} steps/s{}  ETA {}", count_text(static_cast<double>(p.timesteps)),
+                  count_text(static_cast<double>(p.total_timesteps)), count_text(p.fps),
+                  reward_text(p), eta_text(p));
   const int room = std::clamp(width - 1 - static_cast<int>(left.size() + right.size()), 0, 40);
   const int full = static_cast<int>(std::lround(done * room));
   std::string bar;
@@ -74,8 +76,7 @@ std::string bar_text(const Progress& p, int width, bool unicode) {
 
 ProgressBar::ProgressBar()
     : terminal_(isatty(STDERR_FILENO) == 1),
-      colour_(terminal_ && std::getenv("NO_COLOR") == nullptr),
-      last_(Clock::now()) {}
+      colour_(terminal_ && std::getenv("NO_COLOR") == nullptr) {}
 
 ProgressBar::~ProgressBar() { clear(); }
 
@@ -85,10 +86,8 @@ void ProgressBar::clear() {
 }
 
 void ProgressBar::show(const Progress& progress) {
-  const auto now = Clock::now();
-  const double since = std::chrono::duration<double>(now - last_).count();
-  if (since < (terminal_ ? kRedrawSeconds : kLineSeconds)) { return; }
-  last_ = now;
+  if (since_last_.seconds() < (terminal_ ? kRedrawSeconds : kLineSeconds)) { return; }
+  since_last_ = Stopwatch();
   if (terminal_) {
     fmt::print(stderr, "\r{}{}{}\x1b[K", colour_ ? "\x1b[36m" : "",
                bar_text(progress, terminal_width(), utf8_locale()), colour_ ? "\x1b[0m" : "");

@@ -1,7 +1,7 @@
 #pragma once
-#include <chrono>
 #include <string>
 
+#include "penstock/base/stopwatch.h"
 #include "penstock/train/trainer.h"
 
 namespace penstock::cli {
@@ -13,8 +13,8 @@ std::string count_text(double value);
 /// The bar's text without control characters, at most `width` columns.
 std::string bar_text(const Progress& progress, int width, bool unicode);
 
-/// Progress on stderr: a bar that redraws itself on a terminal, a plain line now and then otherwise.
-/// NO_COLOR turns colours off.
+/// Progress on stderr: a bar that redraws itself on a terminal, a plain line now and then
+/// otherwise. NO_COLOR turns colours off.
 class ProgressBar {
  public:
   ProgressBar();
@@ -29,11 +29,10 @@ class ProgressBar {
  private:
   void clear();
 
-  using Clock = std::chrono::steady_clock;
   bool terminal_;
   bool colour_;
   bool drawn_ = false;
-  Clock::time_point last_;
+  Stopwatch since_last_;
 };
 
 }  // namespace penstock::cli

@@ -1,7 +1,7 @@
 #include "cli/stop_signal.h"
 
-#include <csignal>
 #include <unistd.h>
+#include <csignal>
 
 namespace penstock::cli {
 namespace {

@@ -31,7 +31,9 @@ std::string utc_now() {
 std::string command_line() {
   std::string out;
   if (std::FILE* file = std::fopen("/proc/self/cmdline", "rb")) {
-    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) { out += c == 0 ? ' ' : static_cast<char>(c); }
+    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) {
+      out += c == 0 ? ' ' : static_cast<char>(c);
+    }
     std::fclose(file);
   }
   if (!out.empty()) { out.pop_back(); }
@@ -77,8 +79,8 @@ void print_summary(const Summary& summary, const RunDir& dir, bool json) {
   fmt::print("trained {} steps in {} ({} steps/s), {} episodes\n", summary.total_timesteps,
              duration_text(summary.time_elapsed), count_text(summary.fps), summary.episodes);
   if (summary.eval.episodes > 0) {
-    fmt::print("evaluation: mean reward {:.2f} +/- {:.2f} over {} episodes\n", summary.eval.mean_reward,
-               summary.eval.std_reward, summary.eval.episodes);
+    fmt::print("evaluation: mean reward {:.2f} +/- {:.2f} over {} episodes\n",
+               summary.eval.mean_reward, summary.eval.std_reward, summary.eval.episodes);
   }
   fmt::print("digest {}  run directory {}\n", summary.digest, dir.path());
 }
@@ -145,9 +147,11 @@ Verb train_verb(CLI::App& app, const Catalog& catalog) {
   auto common = std::make_shared<Common>();
   CLI::App* verb = app.add_subcommand("train", "train a policy into a fresh run directory");
   add_config_options(*verb, *common);
-  add_key(*verb, *common, "--episodes,--num-episodes", "total_episodes", "end after this many episodes");
+  add_key(*verb, *common, "--episodes,--num-episodes", "total_episodes",
+          "end after this many episodes");
   verb->add_flag("--json", common->json, "end with one line of JSON on stdout");
-  verb->add_flag("--dry-run", common->dry_run, "print the resolved config, memory and warnings only");
+  verb->add_flag("--dry-run", common->dry_run,
+                 "print the resolved config, memory and warnings only");
   return {verb, [common, &catalog] { return train(*common, catalog); }};
 }
 

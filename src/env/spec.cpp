@@ -13,7 +13,8 @@ Layout::Layout(std::initializer_list<std::pair<std::string, std::vector<std::int
 }
 
 void Layout::append(std::string name, std::vector<std::int64_t> shape) {
-  const auto size = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  const auto size =
+      std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
   PENSTOCK_CHECK(size, >, 0);
   parts_.push_back({std::move(name), std::move(shape), size_, static_cast<std::size_t>(size)});
   size_ += static_cast<std::size_t>(size);

@@ -1,4 +1,4 @@
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,8 @@ const double kHalfLog2Pi = 0.5 * std::log(2 * std::numbers::pi);
 
 /// log |d tanh(u) / du|, stable for large |u|.
 double log_slope(double u) {
-  return 2 * (std::numbers::ln2 - u - std::log1p(std::exp(-2 * std::abs(u))) - std::max(0.0, -2 * u));
+  return 2 *
+         (std::numbers::ln2 - u - std::log1p(std::exp(-2 * std::abs(u))) - std::max(0.0, -2 * u));
 }
 
 }  // namespace
@@ -24,7 +25,8 @@ GaussianHead::GaussianHead(Box box, bool squash)
     : box_(std::move(box)), dims_(box_.low.size()), squash_(squash) {
   for (std::size_t d = 0; d < dims_ && squash_; ++d) {
     if (!std::isfinite(box_.low[d]) || !std::isfinite(box_.high[d])) {
-      throw ConfigError("net.squash = true: the env's action box has no finite bounds to squash into");
+      throw ConfigError(
+          "net.squash = true: the env's action box has no finite bounds to squash into");
     }
   }
 }

@@ -1,6 +1,6 @@
 #include "penstock/nn/mlp.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <cmath>
 
@@ -15,15 +15,15 @@ namespace {
 at::Tensor orthogonal(std::int64_t rows, std::int64_t columns, double gain, const RandomKey& key) {
   const std::int64_t longer = std::max(rows, columns);
   const std::int64_t shorter = std::min(rows, columns);
-  at::Tensor normal = torch::empty({longer, shorter}, torch::kDouble);
+  at::Tensor normal = at::empty({longer, shorter}, at::kDouble);
   Random random(key);
   for (double& x : std::span(normal.data_ptr<double>(), static_cast<std::size_t>(normal.numel()))) {
     x = random.normal();
   }
-  const auto [q, r] = torch::linalg_qr(normal);
+  const auto [q, r] = at::linalg_qr(normal);
   at::Tensor result = q * r.diagonal().sign();  // makes the decomposition unique
   if (rows < columns) { result = result.t(); }
-  return (gain * result).to(torch::kFloat).contiguous();
+  return (gain * result).to(at::kFloat).contiguous();
 }
 
 struct Linear {
@@ -70,7 +70,7 @@ class Mlp final : public Network {
     actor_ = stack("actor", width, with(hidden, outputs), 0.01);
     critic_ = stack("critic", width, with(hidden, 1), 1.0);
     if (action.continuous()) {
-      log_std_ = torch::full({outputs}, config.log_std_init, torch::kFloat).set_requires_grad(true);
+      log_std_ = at::full({outputs}, config.log_std_init, at::kFloat).set_requires_grad(true);
     }
   }
 
@@ -113,7 +113,7 @@ class Mlp final : public Network {
       const double gain = i + 1 < widths.size() ? std::sqrt(2.0) : last_gain;
       const RandomKey key{.seed = seed_, .owner = next_layer_++, .stream = Stream::weights};
       result.layers.push_back({orthogonal(widths[i], inputs, gain, key).set_requires_grad(true),
-                               torch::zeros({widths[i]}).set_requires_grad(true)});
+                               at::zeros({widths[i]}).set_requires_grad(true)});
       inputs = widths[i];
     }
     return result;

@@ -1,6 +1,7 @@
 #include "penstock/nn/policy.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include "penstock/base/check.h"
 
@@ -26,17 +27,17 @@ Policy::Policy(const MakeNetwork& make, std::size_t num_shards, at::Device devic
   for (std::size_t shard = 0; shard < num_shards; ++shard) { replicas_.push_back(make()); }
   std::int64_t total = 0;
   slots_ = lay_out(*replicas_[0], total);
-  const auto options = torch::TensorOptions().dtype(torch::kFloat).device(device);
-  weights_ = torch::zeros({total}, options);
+  const auto options = at::TensorOptions().dtype(at::kFloat).device(device);
+  weights_ = at::zeros({total}, options);
   {
-    const torch::NoGradGuard no_grad;
+    const c10::NoGradGuard no_grad;
     const auto initial = replicas_[0]->parameters();
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       view(weights_, slots_[i]).copy_(initial[i].second);
     }
   }
   for (auto& replica : replicas_) {
-    gradients_.push_back(torch::zeros({total}, options));
+    gradients_.push_back(at::zeros({total}, options));
     bind(*replica, gradients_.back());
   }
 }

@@ -1,18 +1,19 @@
 #include "penstock/rollout/buffer.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <cstring>
 
 namespace penstock {
 namespace {
 
-/// Unwritten floats are NaN and unwritten integers absurd in debug builds: whoever reads them notices.
+/// Unwritten floats are NaN and unwritten integers absurd in debug builds: whoever reads them
+/// notices.
 at::Tensor allocate(std::vector<std::int64_t> shape, at::ScalarType type) {
-  at::Tensor tensor = torch::zeros(shape, type);
+  at::Tensor tensor = at::zeros(shape, type);
 #ifndef NDEBUG
-  if (type == torch::kFloat) { tensor.fill_(std::numeric_limits<float>::quiet_NaN()); }
-  if (type == torch::kLong) { tensor.fill_(-0x0BAD0BAD0BAD); }
+  if (type == at::kFloat) { tensor.fill_(std::numeric_limits<float>::quiet_NaN()); }
+  if (type == at::kLong) { tensor.fill_(-0x0BAD0BAD0BAD); }
 #endif
   return tensor;
 }
@@ -25,24 +26,25 @@ RolloutBuffer::RolloutBuffer(const EnvSpec& spec, std::int64_t num_steps, std::i
   const std::int64_t N = num_envs;   // NOLINT(readability-identifier-naming)
   const auto features = static_cast<std::int64_t>(spec.obs.size());
   const auto dims = static_cast<std::int64_t>(spec.action.dims());
-  obs = allocate({T + 1, N, features}, torch::kFloat);
+  obs = allocate({T + 1, N, features}, at::kFloat);
   if (spec.action.masked()) {
-    legal = allocate({T + 1, N, static_cast<std::int64_t>(spec.action.num_actions())}, torch::kBool);
+    legal = allocate({T + 1, N, static_cast<std::int64_t>(spec.action.num_actions())}, at::kBool);
   }
-  actions = allocate({T, N, dims}, spec.action.continuous() ? torch::kFloat : torch::kLong);
-  log_prob = allocate({T, N}, torch::kFloat);
-  value = allocate({T + 1, N}, torch::kFloat);
-  reward = allocate({T, N}, torch::kFloat);
-  terminated = allocate({T, N}, torch::kBool);
-  truncated = allocate({T, N}, torch::kBool);
-  final_value = allocate({T, N}, torch::kFloat);
-  version = allocate({T, N}, torch::kLong);
-  advantage = allocate({T, N}, torch::kFloat);
-  target = allocate({T, N}, torch::kFloat);
+  actions = allocate({T, N, dims}, spec.action.continuous() ? at::kFloat : at::kLong);
+  log_prob = allocate({T, N}, at::kFloat);
+  value = allocate({T + 1, N}, at::kFloat);
+  reward = allocate({T, N}, at::kFloat);
+  terminated = allocate({T, N}, at::kBool);
+  truncated = allocate({T, N}, at::kBool);
+  final_value = allocate({T, N}, at::kFloat);
+  version = allocate({T, N}, at::kLong);
+  advantage = allocate({T, N}, at::kFloat);
+  target = allocate({T, N}, at::kFloat);
 }
 
 ObsRows RolloutBuffer::obs_rows(std::int64_t t, EnvRange range) const {
-  return {rows<float>(obs, t, range), legal.defined() ? rows<bool>(legal, t, range) : std::span<bool>()};
+  return {rows<float>(obs, t, range),
+          legal.defined() ? rows<bool>(legal, t, range) : std::span<bool>()};
 }
 
 Observation RolloutBuffer::obs_tensors(std::int64_t t, EnvRange range) const {
@@ -53,10 +55,15 @@ Observation RolloutBuffer::obs_tensors(std::int64_t t, EnvRange range) const {
 }
 
 std::vector<std::pair<std::string, at::Tensor>> RolloutBuffer::tensors() const {
-  std::vector<std::pair<std::string, at::Tensor>> all = {
-      {"obs", obs},           {"actions", actions},       {"log_prob", log_prob},
-      {"value", value},       {"reward", reward},         {"terminated", terminated},
-      {"truncated", truncated}, {"final_value", final_value}, {"version", version}};
+  std::vector<std::pair<std::string, at::Tensor>> all = {{"obs", obs},
+                                                         {"actions", actions},
+                                                         {"log_prob", log_prob},
+                                                         {"value", value},
+                                                         {"reward", reward},
+                                                         {"terminated", terminated},
+                                                         {"truncated", truncated},
+                                                         {"final_value", final_value},
+                                                         {"version", version}};
   if (legal.defined()) { all.emplace_back("legal", legal); }
   return all;
 }

@@ -1,24 +1,19 @@
 #include "penstock/rollout/sampler.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "penstock/base/check.h"
 #include "penstock/base/errors.h"
+#include "penstock/base/stopwatch.h"
 #include "rollout/sampler_shard.h"
 
 namespace penstock {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds(Clock::time_point from, Clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
 
 /// x * 0 is 0 unless x is NaN or infinite; summing needs no branch per number.
 bool all_finite(std::span<const float> values) {
@@ -54,7 +49,9 @@ Sampler::Sampler(VecEnv& envs, Policy& policy, const ActionHead& head, const Sha
       reward_normaliser_(envs.num_envs(), options.gamma, options.normalise.clip_reward) {
   const EnvSpec& spec = envs.spec();
   const std::size_t features = spec.obs.size();
-  if (options.normalise.obs) { obs_normaliser_ = ObsNormaliser(features, options.normalise.clip_obs); }
+  if (options.normalise.obs) {
+    obs_normaliser_ = ObsNormaliser(features, options.normalise.clip_obs);
+  }
   for (std::size_t s = 0; s < shards.count(); ++s) {
     Shard& shard = shards_[s];
     shard.index = s;
@@ -65,8 +62,8 @@ Sampler::Sampler(VecEnv& envs, Policy& policy, const ActionHead& head, const Sha
     shard.ended.resize(size);
     shard.obs_tally.resize(obs_normaliser_.moments().size());
   }
-  carry_obs_ = torch::zeros_like(buffer.obs[0]);
-  if (buffer.legal.defined()) { carry_legal_ = torch::zeros_like(buffer.legal[0]); }
+  carry_obs_ = at::zeros_like(buffer.obs[0]);
+  if (buffer.legal.defined()) { carry_legal_ = at::zeros_like(buffer.legal[0]); }
 }
 
 Sampler::~Sampler() = default;
@@ -106,29 +103,29 @@ void Sampler::advance(std::int64_t num_steps) {
 }
 
 void Sampler::sample_step(Shard& shard, std::int64_t t) {
-  const auto start = Clock::now();
+  Stopwatch watch;
   act(shard, t);
-  const auto acted = Clock::now();
+  shard.time.infer += watch.lap();
   step_envs(shard, t);
-  const auto stepped = Clock::now();
+  shard.time.env += watch.lap();
   absorb(shard, t);
-  shard.time.infer += seconds(start, acted);
-  shard.time.env += seconds(acted, stepped);
+  shard.time.copy += watch.lap();
   value_truncated(shard, t);
-  shard.time.copy += seconds(stepped, Clock::now());
+  shard.time.infer += watch.lap();
 }
 
 void Sampler::act(Shard& shard, std::int64_t t) {
   const Observation batch = buffer_.obs_tensors(t, shard.range);
   const at::Device device = policy_.device();
-  const NetworkOutput out = policy_.replica(shard.index)
-                                .forward({batch.obs.to(device), batch.legal.defined()
-                                                                    ? batch.legal.to(device)
-                                                                    : batch.legal},
-                                         Want::both);
+  const NetworkOutput out =
+      policy_.replica(shard.index)
+          .forward(
+              {batch.obs.to(device), batch.legal.defined() ? batch.legal.to(device) : batch.legal},
+              Want::both);
   const at::Tensor params = out.params.to(at::kCPU).contiguous();
   const at::Tensor value = out.value.to(at::kCPU).contiguous();
-  std::ranges::copy(span_of<float>(value), buffer_.rows<float>(buffer_.value, t, shard.range).begin());
+  std::ranges::copy(span_of<float>(value),
+                    buffer_.rows<float>(buffer_.value, t, shard.range).begin());
   std::ranges::fill(buffer_.rows<std::int64_t>(buffer_.version, t, shard.range), policy_.version());
   ActionBlock block{.params = span_of<const float>(params),
                     .legal = buffer_.obs_rows(t, shard.range).legal,
@@ -203,9 +200,9 @@ void Sampler::value_truncated(Shard& shard, std::int64_t t) {
     }
     if (options_.normalise.obs) { obs_normaliser_.apply(row); }
     // One row at a time: truncations are rare, and their number must not change the arithmetic.
-    const at::Tensor obs = torch::from_blob(row.data(), {1, static_cast<std::int64_t>(features)});
-    const NetworkOutput out = policy_.replica(shard.index)
-                                  .forward({obs.to(policy_.device()), at::Tensor()}, Want::value);
+    const at::Tensor obs = at::from_blob(row.data(), {1, static_cast<std::int64_t>(features)});
+    const NetworkOutput out =
+        policy_.replica(shard.index).forward({obs.to(policy_.device()), at::Tensor()}, Want::value);
     final_value[i] = out.value.item<float>();
   }
 }
@@ -221,7 +218,9 @@ void Sampler::finish() {
     const EnvRange range = shards_[s].range;
     const Observation batch = buffer_.obs_tensors(last, range);
     const at::Tensor value =
-        policy_.replica(s).forward({batch.obs.to(policy_.device()), batch.legal}, Want::value).value;
+        policy_.replica(s)
+            .forward({batch.obs.to(policy_.device()), batch.legal}, Want::value)
+            .value;
     std::ranges::copy(span_of<float>(value.to(at::kCPU).contiguous()),
                       buffer_.rows<float>(buffer_.value, last, range).begin());
     if (options_.normalise.reward) {

@@ -5,7 +5,8 @@
 
 namespace penstock {
 
-/// One shard's scratch, touched by one thread at a time. Aligned so that shards share no cache line.
+/// One shard's scratch, touched by one thread at a time. Aligned so that shards share no cache
+/// line.
 struct alignas(64) Sampler::Shard {
   std::size_t index = 0;
   EnvRange range;

@@ -1,4 +1,4 @@
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include "penstock/base/errors.h"
 #include "penstock/rollout/sampler.h"
@@ -11,7 +11,8 @@ constexpr std::int64_t kMomentWidth = 3;   // count, mean, m2
 constexpr std::int64_t kEpisodeWidth = 4;  // shard, total reward, length, success
 
 at::Tensor to_tensor(std::span<const Moments> moments) {
-  at::Tensor out = torch::empty({static_cast<std::int64_t>(moments.size()), kMomentWidth}, torch::kDouble);
+  at::Tensor out =
+      at::empty({static_cast<std::int64_t>(moments.size()), kMomentWidth}, at::kDouble);
   double* x = out.data_ptr<double>();
   for (const Moments& m : moments) {
     *x++ = m.count;
@@ -51,10 +52,10 @@ Sampler::State Sampler::save() const {
     state.obs_moments = to_tensor(obs_normaliser_.moments());
     std::vector<at::Tensor> tallies;
     for (const Shard& shard : shards_) { tallies.push_back(to_tensor(shard.obs_tally)); }
-    state.obs_tally = torch::stack(tallies);
+    state.obs_tally = at::stack(tallies);
   }
   state.reward_moments = to_tensor(std::span(&reward_normaliser_.moments(), 1))[0];
-  state.reward_returns = torch::tensor(reward_normaliser_.returns(), torch::kDouble);
+  state.reward_returns = at::tensor(reward_normaliser_.returns(), at::kDouble);
   std::vector<double> episodes;
   for (const Shard& shard : shards_) {
     for (const EpisodeEnd& end : shard.episodes) {
@@ -63,7 +64,7 @@ Sampler::State Sampler::save() const {
                        static_cast<double>(end.length), static_cast<double>(end.success)});
     }
   }
-  state.episodes = torch::tensor(episodes, torch::kDouble).view({-1, kEpisodeWidth});
+  state.episodes = at::tensor(episodes, at::kDouble).view({-1, kEpisodeWidth});
   return state;
 }
 
@@ -79,7 +80,8 @@ void Sampler::load(const State& state) {
   if (carry_legal_.defined()) { carry_legal_.copy_(state.carry_legal); }
   if (options_.normalise.obs) {
     obs_normaliser_.set_moments(to_moments(state.obs_moments));
-    expect(state.obs_tally.size(0) == static_cast<std::int64_t>(shards_.size()), "the shards' tally");
+    expect(state.obs_tally.size(0) == static_cast<std::int64_t>(shards_.size()),
+           "the shards' tally");
     for (Shard& shard : shards_) {
       shard.obs_tally = to_moments(state.obs_tally[static_cast<std::int64_t>(shard.index)]);
     }
@@ -91,7 +93,8 @@ void Sampler::load(const State& state) {
   for (std::int64_t i = 0; i < state.episodes.numel() / kEpisodeWidth; ++i, x += kEpisodeWidth) {
     const auto shard = static_cast<std::size_t>(x[0]);
     expect(shard < shards_.size(), "the finished episodes");
-    shards_[shard].episodes.push_back({x[1], static_cast<std::int64_t>(x[2]), static_cast<Success>(x[3])});
+    shards_[shard].episodes.push_back(
+        {x[1], static_cast<std::int64_t>(x[2]), static_cast<Success>(x[3])});
   }
   if (begun_ && position_ == 0) { fill_first_row(); }
 }

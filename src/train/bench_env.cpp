@@ -1,14 +1,12 @@
 #include <algorithm>
-#include <chrono>
 
 #include "penstock/base/random.h"
+#include "penstock/base/stopwatch.h"
 #include "penstock/base/thread_pool.h"
 #include "penstock/train/bench.h"
 
 namespace penstock {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kPrepared = 64;  // steps' worth of random actions, used in turn
 constexpr int kBurst = 64;             // steps between looks at the clock
@@ -19,7 +17,9 @@ class Block {
   Block(VecEnv& envs, EnvRange range)
       : envs_(envs),
         range_(range),
-        random_({.seed = 0, .owner = static_cast<std::uint32_t>(range.begin), .stream = Stream::benchmark}) {
+        random_({.seed = 0,
+                 .owner = static_cast<std::uint32_t>(range.begin),
+                 .stream = Stream::benchmark}) {
     const EnvSpec& spec = envs.spec();
     const std::size_t n = range.size();
     obs_.resize(n * spec.obs.size());
@@ -61,7 +61,8 @@ class Block {
     for (std::size_t i = 0; i < kPrepared * range_.size(); ++i) {
       for (std::size_t d = 0; d < action.dims(); ++d) {
         if (action.continuous()) {
-          points_.push_back(static_cast<float>(random_.uniform(action.box().low[d], action.box().high[d])));
+          points_.push_back(
+              static_cast<float>(random_.uniform(action.box().low[d], action.box().high[d])));
         } else {
           choices_.push_back(random_.below(static_cast<std::uint32_t>(action.choices()[d])));
         }
@@ -105,13 +106,15 @@ Rate rate_of(std::vector<double> rounds) {
 
 Rate bench_env(const Plan& plan, const BenchOptions& options) {
   const auto num_envs = static_cast<std::size_t>(plan.config().env.num_envs);
-  const std::size_t wanted = plan.config().threads > 0 ? static_cast<std::size_t>(plan.config().threads)
-                                                       : available_cores();
+  const std::size_t wanted = plan.config().threads > 0
+                                 ? static_cast<std::size_t>(plan.config().threads)
+                                 : available_cores();
   ThreadPool pool({.num_threads = std::min(wanted, num_envs), .pin = plan.config().pin_threads});
   const std::unique_ptr<VecEnv> envs = plan.env().make(num_envs, plan.config().seed);
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < pool.size(); ++i) {
-    blocks.emplace_back(*envs, EnvRange{num_envs * i / pool.size(), num_envs * (i + 1) / pool.size()});
+    blocks.emplace_back(*envs,
+                        EnvRange{num_envs * i / pool.size(), num_envs * (i + 1) / pool.size()});
   }
   std::vector<double> rates;
   for (int round = 0; round < options.rounds; ++round) {
@@ -119,12 +122,12 @@ Rate bench_env(const Plan& plan, const BenchOptions& options) {
     pool.run(blocks.size(), [&](std::size_t i) {
       const std::size_t n = num_envs * (i + 1) / pool.size() - num_envs * i / pool.size();
       std::int64_t steps = 0;
-      const auto start = Clock::now();
+      const Stopwatch watch;
       double spent = 0;
       while (spent < options.round_seconds) {
         for (int k = 0; k < kBurst; ++k) { blocks[i].step(); }
         steps += kBurst;
-        spent = std::chrono::duration<double>(Clock::now() - start).count();
+        spent = watch.seconds();
       }
       parts[i] = static_cast<double>(steps) * static_cast<double>(n) / spent;
     });

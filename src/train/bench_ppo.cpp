@@ -1,19 +1,11 @@
 #include <torch/torch.h>
 
-#include <chrono>
-
-#include "penstock/base/thread_pool.h"
+#include "penstock/base/stopwatch.h"
 #include "penstock/train/bench.h"
 #include "penstock/train/engine.h"
 
 namespace penstock {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// The bare engine: what a careful person writes by hand with libtorch for exactly this work, on
 /// random data.
@@ -47,14 +39,14 @@ class Bare {
   /// Samples per second over about `seconds`.
   double round(double seconds) {
     at::set_num_threads(static_cast<int>(num_threads_));
-    const auto start = Clock::now();
+    const Stopwatch watch;
     std::int64_t samples = 0;
-    while (seconds_since(start) < seconds) {
+    while (watch.seconds() < seconds) {
       sample();
       learn();
       samples += num_envs_ * num_steps_;
     }
-    const double rate = static_cast<double>(samples) / seconds_since(start);
+    const double rate = static_cast<double>(samples) / watch.seconds();
     at::set_num_threads(1);
     return rate;
   }
@@ -131,14 +123,14 @@ class Bare {
 };
 
 double ours_round(Engine& engine, double seconds) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   const std::int64_t before = engine.timesteps();
-  while (seconds_since(start) < seconds) {
+  while (watch.seconds() < seconds) {
     engine.sample(engine.steps_left());
     engine.update();
     engine.sampler().take_episodes();
   }
-  return static_cast<double>(engine.timesteps() - before) / seconds_since(start);
+  return static_cast<double>(engine.timesteps() - before) / watch.seconds();
 }
 
 }  // namespace

@@ -77,18 +77,19 @@ std::vector<std::string> Plan::warnings() const {
   std::vector<std::string> found;
   const std::int64_t per_update = config_.samples_per_update();
   if (config_.ppo.minibatch > per_update) {
-    found.push_back(fmt::format("ppo.minibatch = {} is more than the {} samples of an update "
-                                "(rollout.steps x env.num_envs x ppo.update_interval): each update is "
-                                "one minibatch of {}",
-                                config_.ppo.minibatch, per_update, per_update));
+    found.push_back(
+        fmt::format("ppo.minibatch = {} is more than the {} samples of an update "
+                    "(rollout.steps x env.num_envs x ppo.update_interval): each update is "
+                    "one minibatch of {}",
+                    config_.ppo.minibatch, per_update, per_update));
   }
   constexpr std::int64_t kFewUpdates = 20;
   const std::int64_t updates = (config_.total_timesteps + per_update - 1) / per_update;
   if (config_.total_timesteps > 0 && updates < kFewUpdates) {
-    found.push_back(fmt::format("only {} updates fit into {} steps with {} envs: use --total-timesteps "
-                                "{} or fewer rollout.steps",
-                                updates, config_.total_timesteps, config_.env.num_envs,
-                                kFewUpdates * per_update));
+    found.push_back(fmt::format(
+        "only {} updates fit into {} steps with {} envs: use --total-timesteps "
+        "{} or fewer rollout.steps",
+        updates, config_.total_timesteps, config_.env.num_envs, kFewUpdates * per_update));
   }
   if (config_.threads > config_.rollout.shards) {
     found.push_back(fmt::format("threads = {}: {} of them will idle, rollout.shards is {}",

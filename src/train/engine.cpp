@@ -1,7 +1,8 @@
 #include "penstock/train/engine.h"
 
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <torch/torch.h>
 
 #include <algorithm>
 
@@ -98,9 +99,10 @@ std::string Engine::digest() const {
 }
 
 at::Device device_of(const std::string& name) {
-  if (name == "cuda" && !torch::cuda::is_available()) {
-    throw ConfigError("device = cuda: this libtorch sees no CUDA device; use --device cpu, or install "
-                      "a CUDA build of torch 2.13 and its driver");
+  if (name == "cuda" && !at::hasCUDA()) {
+    throw ConfigError(
+        "device = cuda: this libtorch sees no CUDA device; use --device cpu, or install "
+        "a CUDA build of torch 2.13 and its driver");
   }
   if (name == "mps" && !at::hasMPS()) {
     throw ConfigError("device = mps: this libtorch has no Metal support; use --device cpu");

@@ -1,4 +1,4 @@
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -18,24 +18,37 @@ using Json = nlohmann::json;
 
 Dtype dtype_of(at::ScalarType type) {
   switch (type) {
-    case at::kFloat: return Dtype::f32;
-    case at::kDouble: return Dtype::f64;
-    case at::kInt: return Dtype::i32;
-    case at::kLong: return Dtype::i64;
-    case at::kByte: return Dtype::u8;
-    case at::kBool: return Dtype::boolean;
-    default: throw std::logic_error("no checkpoint type for this tensor");
+    case at::kFloat:
+      return Dtype::f32;
+    case at::kDouble:
+      return Dtype::f64;
+    case at::kInt:
+      return Dtype::i32;
+    case at::kLong:
+      return Dtype::i64;
+    case at::kByte:
+      return Dtype::u8;
+    case at::kBool:
+      return Dtype::boolean;
+    default:
+      throw std::logic_error("no checkpoint type for this tensor");
   }
 }
 
 at::ScalarType type_of(Dtype dtype) {
   switch (dtype) {
-    case Dtype::f32: return at::kFloat;
-    case Dtype::f64: return at::kDouble;
-    case Dtype::i32: return at::kInt;
-    case Dtype::i64: return at::kLong;
-    case Dtype::u8: return at::kByte;
-    case Dtype::boolean: return at::kBool;
+    case Dtype::f32:
+      return at::kFloat;
+    case Dtype::f64:
+      return at::kDouble;
+    case Dtype::i32:
+      return at::kInt;
+    case Dtype::i64:
+      return at::kLong;
+    case Dtype::u8:
+      return at::kByte;
+    case Dtype::boolean:
+      return at::kBool;
   }
   throw std::logic_error("unknown dtype");
 }
@@ -61,9 +74,11 @@ class Writer {
 /// A copy, because the file's bytes go away and need not be aligned.
 at::Tensor read(const Checkpoint& checkpoint, const std::string& file, const std::string& name) {
   const auto found = checkpoint.tensors.find(file);
-  if (found == checkpoint.tensors.end()) { throw DataError("checkpoint: no " + file + ".safetensors"); }
+  if (found == checkpoint.tensors.end()) {
+    throw DataError("checkpoint: no " + file + ".safetensors");
+  }
   const TensorView& view = found->second.at(name);
-  at::Tensor tensor = torch::empty(view.shape, type_of(view.dtype));
+  at::Tensor tensor = at::empty(view.shape, type_of(view.dtype));
   if (!view.data.empty()) { std::memcpy(tensor.data_ptr(), view.data.data(), view.data.size()); }
   return tensor;
 }
@@ -72,13 +87,14 @@ void read_into(const Checkpoint& checkpoint, const std::string& file, const std:
                const at::Tensor& target) {
   const at::Tensor tensor = read(checkpoint, file, name);
   if (tensor.sizes() != target.sizes() || tensor.scalar_type() != target.scalar_type()) {
-    throw DataError("checkpoint: " + file + " '" + name + "' has another shape or type than this config's");
+    throw DataError("checkpoint: " + file + " '" + name +
+                    "' has another shape or type than this config's");
   }
   target.copy_(tensor);
 }
 
 void add_envs(const VecEnv& envs, Engine::Snapshot& snapshot, Writer& writer) {
-  at::Tensor offsets = torch::empty({static_cast<std::int64_t>(envs.num_envs()) + 1}, torch::kLong);
+  at::Tensor offsets = at::empty({static_cast<std::int64_t>(envs.num_envs()) + 1}, at::kLong);
   auto* offset = offsets.data_ptr<std::int64_t>();
   *offset++ = 0;
   for (std::size_t i = 0; i < envs.num_envs(); ++i) {
@@ -101,14 +117,16 @@ void load_envs(const Checkpoint& checkpoint, VecEnv& envs) {
     throw DataError("checkpoint: it is of another number of envs");
   }
   const auto* offset = offsets.data_ptr<std::int64_t>();
-  const std::span<const std::byte> all(static_cast<const std::byte*>(bytes.data_ptr()), bytes.nbytes());
+  const std::span<const std::byte> all(static_cast<const std::byte*>(bytes.data_ptr()),
+                                       bytes.nbytes());
   for (std::size_t i = 0; i < envs.num_envs(); ++i) {
     const std::int64_t begin = offset[i];
     const std::int64_t end = offset[i + 1];
     if (begin < 0 || end < begin || end > bytes.numel()) {
       throw DataError("checkpoint: the env offsets are not in order");
     }
-    envs.load(i, all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+    envs.load(i,
+              all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
   }
 }
 
@@ -121,7 +139,8 @@ std::unique_ptr<Engine::Snapshot> Engine::snapshot() const {
   for (const ParameterSlot& slot : p.policy.slots()) {
     writer.add("model", slot.name, Policy::view(p.policy.weights(), slot));
     writer.add("optim", "exp_avg." + slot.name, Policy::view(p.ppo.optimiser().exp_avg(), slot));
-    writer.add("optim", "exp_avg_sq." + slot.name, Policy::view(p.ppo.optimiser().exp_avg_sq(), slot));
+    writer.add("optim", "exp_avg_sq." + slot.name,
+               Policy::view(p.ppo.optimiser().exp_avg_sq(), slot));
   }
   const Sampler::State sampler = p.sampler.save();
   writer.add("model", "normaliser.obs", sampler.obs_moments);
@@ -133,7 +152,9 @@ std::unique_ptr<Engine::Snapshot> Engine::snapshot() const {
   writer.add("envs", "episodes", sampler.episodes);
   add_envs(*p.envs, *snapshot, writer);
   if (sampler.position > 0) {
-    for (const auto& [name, tensor] : p.buffer.tensors()) { writer.add("envs", "rollout." + name, tensor); }
+    for (const auto& [name, tensor] : p.buffer.tensors()) {
+      writer.add("envs", "rollout." + name, tensor);
+    }
   }
   snapshot->data.state = Json{{"position", sampler.position},
                               {"steps_per_env", sampler.steps_per_env},
@@ -148,7 +169,8 @@ void Engine::restore(const Checkpoint& checkpoint) {
   const Json counters = Json::parse(checkpoint.state).at("engine");
   for (const ParameterSlot& slot : p.policy.slots()) {
     read_into(checkpoint, "model", slot.name, Policy::view(p.policy.weights(), slot));
-    read_into(checkpoint, "optim", "exp_avg." + slot.name, Policy::view(p.ppo.optimiser().exp_avg(), slot));
+    read_into(checkpoint, "optim", "exp_avg." + slot.name,
+              Policy::view(p.ppo.optimiser().exp_avg(), slot));
     read_into(checkpoint, "optim", "exp_avg_sq." + slot.name,
               Policy::view(p.ppo.optimiser().exp_avg_sq(), slot));
   }

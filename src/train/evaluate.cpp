@@ -1,6 +1,7 @@
 #include "penstock/train/evaluate.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 
 #include <cmath>
 #include <memory>
@@ -17,14 +18,14 @@ class Episode {
       : actor_(actor),
         envs_(envs),
         range_{index, index + 1},
-        obs_(torch::zeros({1, static_cast<std::int64_t>(envs.spec().obs.size())})),
+        obs_(at::zeros({1, static_cast<std::int64_t>(envs.spec().obs.size())})),
         final_obs_(envs.spec().obs.size()),
         choices_(envs.spec().action.dims()),
         points_(envs.spec().action.dims()),
         env_points_(envs.spec().action.dims()) {
     const ActionSpec& action = envs.spec().action;
     if (action.masked()) {
-      legal_ = torch::ones({1, static_cast<std::int64_t>(action.num_actions())}, torch::kBool);
+      legal_ = at::ones({1, static_cast<std::int64_t>(action.num_actions())}, at::kBool);
     }
   }
 
@@ -39,8 +40,9 @@ class Episode {
  private:
   ObsRows rows() {
     return {{obs_.data_ptr<float>(), static_cast<std::size_t>(obs_.numel())},
-            legal_.defined() ? std::span(legal_.data_ptr<bool>(), static_cast<std::size_t>(legal_.numel()))
-                             : std::span<bool>()};
+            legal_.defined()
+                ? std::span(legal_.data_ptr<bool>(), static_cast<std::size_t>(legal_.numel()))
+                : std::span<bool>()};
   }
 
   void choose(std::size_t replica, const EvalOptions& options, std::uint64_t step) {

@@ -14,12 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kWindow = 100;      // episodes in the running means
-constexpr double kSegmentSeconds = 0.1;   // how long a stop may go unnoticed while sampling
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
+constexpr std::size_t kWindow = 100;     // episodes in the running means
+constexpr double kSegmentSeconds = 0.1;  // how long a stop may go unnoticed while sampling
 
 Json finite_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 
@@ -31,9 +27,7 @@ Trainer::Trainer(const Plan& plan, RunDir& dir, Observer observer)
       observer_(std::move(observer)),
       engine_(plan),
       best_score_(-std::numeric_limits<double>::infinity()),
-      next_eval_(plan.config().run.eval_interval),
-      started_(Clock::now()),
-      last_save_(Clock::now()) {}
+      next_eval_(plan.config().run.eval_interval) {}
 
 void Trainer::resume() {
   const Checkpoint checkpoint = dir_.checkpoints().load_latest(observer_.note);
@@ -55,7 +49,7 @@ void Trainer::resume() {
 }
 
 Summary Trainer::run(const std::atomic<bool>& stop) {
-  started_ = last_save_ = Clock::now();
+  since_start_ = since_save_ = Stopwatch();
   if (last_save_at_ < 0) { save(); }  // from the first moment on there is something to resume
   while (!done() && !stop) {
     gather(stop);
@@ -66,7 +60,7 @@ Summary Trainer::run(const std::atomic<bool>& stop) {
 
   Summary summary;
   summary.preempted = !done();
-  summary.time_elapsed = seconds_since(started_);
+  summary.time_elapsed = since_start_.seconds();
   summary.fps = progress().fps;
   if (!summary.preempted && plan_.config().run.eval_episodes > 0) {
     evaluate_now();
@@ -93,9 +87,9 @@ void Trainer::gather(const std::atomic<bool>& stop) {
     const double steps = seconds_per_step_ > 0 ? kSegmentSeconds / seconds_per_step_ : 1;
     const auto segment = static_cast<std::int64_t>(
         std::clamp(steps, 1.0, static_cast<double>(engine_.steps_left())));
-    const auto start = Clock::now();
+    const Stopwatch watch;
     engine_.sample(segment);
-    const double spent = seconds_since(start);
+    const double spent = watch.seconds();
     seconds_per_step_ = spent / static_cast<double>(segment);
     sample_s_ += spent;
     observer_.progress(progress());
@@ -103,9 +97,9 @@ void Trainer::gather(const std::atomic<bool>& stop) {
 }
 
 void Trainer::learn() {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   Metrics metrics = engine_.update();
-  learn_s_ += seconds_since(start);
+  learn_s_ += watch.seconds();
   const SampleTime time = engine_.sampler().take_time();
   sample_time_.env += time.env;
   sample_time_.infer += time.infer;
@@ -152,8 +146,9 @@ void Trainer::log(Metrics metrics) {
 }
 
 void Trainer::evaluate_now() {
-  last_eval_ = evaluate(engine_.actor(), plan_.env(), engine_.pool(),
-                        {.episodes = plan_.config().run.eval_episodes, .seed = plan_.config().seed});
+  last_eval_ =
+      evaluate(engine_.actor(), plan_.env(), engine_.pool(),
+               {.episodes = plan_.config().run.eval_episodes, .seed = plan_.config().seed});
   const Metrics metrics = {{"eval/mean_reward", last_eval_.mean_reward},
                            {"eval/mean_ep_length", last_eval_.mean_ep_length}};
   dir_.log(engine_.timesteps(), metrics);
@@ -162,8 +157,9 @@ void Trainer::evaluate_now() {
 
 void Trainer::save_if_due() {
   const RunSection& run = plan_.config().run;
-  const bool by_steps = run.save_interval > 0 && engine_.timesteps() - last_save_at_ >= run.save_interval;
-  const bool by_time = run.save_every_s > 0 && seconds_since(last_save_) >= run.save_every_s;
+  const bool by_steps =
+      run.save_interval > 0 && engine_.timesteps() - last_save_at_ >= run.save_interval;
+  const bool by_time = run.save_every_s > 0 && since_save_.seconds() >= run.save_every_s;
   if ((by_steps || by_time) && last_save_at_ != engine_.timesteps()) { save(); }
 }
 
@@ -188,7 +184,7 @@ void Trainer::save() {
                     {"window", window}};
   snapshot->data.state = Json{{"engine", Json::parse(snapshot->data.state)}, {"run", run}}.dump(1);
   dir_.checkpoints().save(engine_.timesteps(), snapshot->data, best);
-  last_save_ = Clock::now();
+  since_save_ = Stopwatch();
   last_save_at_ = engine_.timesteps();
 }
 
@@ -197,7 +193,7 @@ Progress Trainer::progress() const {
   now.timesteps = engine_.timesteps();
   now.total_timesteps = plan_.config().total_timesteps;
   now.episodes = num_episodes_;
-  now.elapsed_s = seconds_since(started_);
+  now.elapsed_s = since_start_.seconds();
   now.fps = static_cast<double>(now.timesteps - started_at_) / std::max(1e-9, now.elapsed_s);
   Moments reward;
   for (const EpisodeEnd& end : window_) { reward.add(end.total_reward); }
@@ -217,12 +213,9 @@ Metrics Trainer::perf() const {
 }
 
 std::string Summary::line() const {
-  Json out = {{"digest", digest},
-              {"total_timesteps", total_timesteps},
-              {"updates", updates},
-              {"episodes", episodes},
-              {"preempted", preempted},
-              {"time", {{"fps", fps}, {"time_elapsed", time_elapsed}}}};
+  Json out = {{"digest", digest},       {"total_timesteps", total_timesteps},
+              {"updates", updates},     {"episodes", episodes},
+              {"preempted", preempted}, {"time", {{"fps", fps}, {"time_elapsed", time_elapsed}}}};
   if (eval.episodes > 0) {
     out["eval"] = {{"mean_reward", eval.mean_reward},
                    {"std_reward", eval.std_reward},

@@ -29,8 +29,8 @@ class Docking {
   // simulation begins
   void reset(std::uint64_t seed, penstock::Row row) {
     penstock::Random random(seed);
-    distance_ = random.uniform(20.0, 60.0);
-    speed_ = random.uniform(0.0, 2.0);
+    distance_ = random.uniform(10.0, 30.0);
+    speed_ = random.uniform(0.0, 1.0);
     flow_ = random.uniform(-config_.current, config_.current);
     observe(row);
   }
@@ -58,11 +58,11 @@ class Docking {
   static constexpr double kSeconds = 1.0;  // one step
   static constexpr double kThrust = 0.1;   // m/s^2
   static constexpr double kDrag = 0.02;    // 1/m
-  static constexpr double kLost = 100.0;   // m
+  static constexpr double kLost = 50.0;    // m
   static constexpr double kSoft = 0.3;     // m/s
 
   void observe(penstock::Row row) const {
-    row.obs[0] = static_cast<float>(distance_ / kLost);
+    row.obs[0] = static_cast<float>(distance_ / 10);
     row.obs[1] = static_cast<float>(speed_);
     row.obs[2] = static_cast<float>(flow_);
   }

@@ -9,8 +9,8 @@
 namespace penstock {
 
 /// Adam (Kingma & Ba, 2015) on a policy's flat weights, with the sum of the shards' gradients and
-/// clipping by global norm in front. Works in chunks of fixed size spread over the pool: the bits do
-/// not depend on how many threads it has.
+/// clipping by global norm in front. Works in chunks of fixed size spread over the pool: the bits
+/// do not depend on how many threads it has.
 class Adam {
  public:
   struct Options {

@@ -50,13 +50,15 @@ struct PpoConfig {
     visit("clip", clip, "how far the probability ratio may move", Range{0, 10});
     visit("clip_schedule", clip_schedule, "over the run: as it is, or down to 0",
           Choices{"constant", "linear"});
-    visit("value_clip", value_clip, "how far the value may move in an update; 0: any", Range{0, 1e9});
+    visit("value_clip", value_clip, "how far the value may move in an update; 0: any",
+          Range{0, 1e9});
     visit("value_weight", value_weight, "of the value loss", Range{0, 1e6});
     visit("entropy_weight", entropy_weight, "of the entropy bonus", Range{0, 1e6});
-    visit("max_grad_norm", max_grad_norm, "gradients are scaled down to it; 0: never", Range{0, 1e9});
+    visit("max_grad_norm", max_grad_norm, "gradients are scaled down to it; 0: never",
+          Range{0, 1e9});
     visit("adam_epsilon", adam_epsilon, "Adam's epsilon", Range{0, 1});
-    visit("target_kl", target_kl, "the policy's epochs end once an epoch's mean KL exceeds it; 0: never",
-          Range{0, 1e6});
+    visit("target_kl", target_kl,
+          "the policy's epochs end once an epoch's mean KL exceeds it; 0: never", Range{0, 1e6});
     visit("normalise_advantage", normalise_advantage, "to mean 0 and deviation 1 per minibatch");
     visit("policy_epochs", policy_epochs, "passes over the rollout for the policy", Range{0, 1000});
     visit("value_epochs", value_epochs, "passes over the rollout for the value", Range{0, 1000});
@@ -73,8 +75,9 @@ class Ppo {
   Ppo(const PpoConfig& config, Policy& policy, const ActionHead& head, const Shards& shards,
       ThreadPool& pool, std::uint64_t seed);
 
-  /// One update from a whole rollout; `progress` in [0, 1] is the run's, for the schedules. Waits for
-  /// the device once (once per epoch when target_kl is set). Throws Error when the loss is not finite.
+  /// One update from a whole rollout; `progress` in [0, 1] is the run's, for the schedules. Waits
+  /// for the device once (once per epoch when target_kl is set). Throws Error when the loss is not
+  /// finite.
   Metrics update(const RolloutBuffer& rollout, double progress);
 
   [[nodiscard]] Adam& optimiser() { return adam_; }

@@ -13,7 +13,8 @@
 
 namespace penstock {
 
-/// A VecEnv made of copies of one simulator: the concept inside, one virtual call per block outside.
+/// A VecEnv made of copies of one simulator: the concept inside, one virtual call per block
+/// outside.
 template <Env E>
 class BatchedEnv final : public VecEnv {
  public:
@@ -130,8 +131,7 @@ EnvEntry env_entry(std::string name, std::string doc) {
    private:
     typename E::Config config_;
   };
-  return {std::move(name), std::move(doc),
-          [] { return std::make_unique<Factory>(); }};
+  return {std::move(name), std::move(doc), [] { return std::make_unique<Factory>(); }};
 }
 
 }  // namespace penstock

@@ -45,18 +45,19 @@ concept TakesPoint = requires(E env, std::span<const float> action, Row row) {
 
 /// A deterministic simulator: the same seed and actions give the same episode. reset and step fill
 /// the row with the observation to act on next; they allocate nothing and throw nothing. step takes
-/// std::int64_t (discrete), std::span<const std::int64_t> (multi-discrete) or std::span<const float>
-/// (box). state(archive) lists what an episode in progress is made of.
+/// std::int64_t (discrete), std::span<const std::int64_t> (multi-discrete) or std::span<const
+/// float> (box). state(archive) lists what an episode in progress is made of.
 template <class E>
 concept Env = std::movable<E> && std::constructible_from<E, const typename E::Config&> &&
-              (detail::TakesChoice<E> || detail::TakesChoices<E> || detail::TakesPoint<E>)&&requires(
-                  E env, const E fixed, typename E::Config config, FieldList visitor,
-                  std::uint64_t seed, Row row, StateWriter writer, StateReader reader) {
-                { fixed.spec() } -> std::same_as<EnvSpec>;
-                { env.reset(seed, row) } -> std::same_as<void>;
-                env.state(writer);
-                env.state(reader);
-                config.fields(visitor);
-              };
+    (detail::TakesChoice<E> || detail::TakesChoices<E> ||
+     detail::TakesPoint<E>)&&requires(E env, const E fixed, typename E::Config config,
+                                      FieldList visitor, std::uint64_t seed, Row row,
+                                      StateWriter writer, StateReader reader) {
+  { fixed.spec() } -> std::same_as<EnvSpec>;
+  { env.reset(seed, row) } -> std::same_as<void>;
+  env.state(writer);
+  env.state(reader);
+  config.fields(visitor);
+};
 
 }  // namespace penstock

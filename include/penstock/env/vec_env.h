@@ -47,11 +47,11 @@ struct OutcomeRows {
   std::span<EpisodeEnd> episode;  // [size]; written where the episode ended
 };
 
-/// Many envs of one kind. An episode that ends is followed at once by the next one: `next` then holds
-/// the new episode's first row and `final_obs` the old one's last.
+/// Many envs of one kind. An episode that ends is followed at once by the next one: `next` then
+/// holds the new episode's first row and `final_obs` the old one's last.
 ///
-/// Thread safety: calls on disjoint ranges may run at the same time; that is how shards use it. What
-/// an env does depends on (seed, env, episode, actions) only, never on ranges or threads.
+/// Thread safety: calls on disjoint ranges may run at the same time; that is how shards use it.
+/// What an env does depends on (seed, env, episode, actions) only, never on ranges or threads.
 class VecEnv {
  public:
   virtual ~VecEnv() = default;

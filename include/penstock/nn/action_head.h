@@ -16,7 +16,8 @@ struct ActionTerms {
   at::Tensor entropy;   // [B]
 };
 
-/// Where the randomness of a block of actions comes from: row i draws from (seed, first_env + i, step).
+/// Where the randomness of a block of actions comes from: row i draws from (seed, first_env + i,
+/// step).
 struct ActionNoise {
   std::uint64_t seed = 0;
   std::size_t first_env = 0;
@@ -25,11 +26,11 @@ struct ActionNoise {
 
 /// A block of actions to be chosen, in lent memory. n rows, D numbers per action.
 struct ActionBlock {
-  std::span<const float> params;     // [n, P]
-  std::span<const bool> legal;       // [n, A] or empty
-  std::span<std::int64_t> choices;   // [n, D], discrete kinds
-  std::span<float> points;           // [n, D], box: as drawn, before squashing or clipping
-  std::span<float> log_prob;         // [n]
+  std::span<const float> params;    // [n, P]
+  std::span<const bool> legal;      // [n, A] or empty
+  std::span<std::int64_t> choices;  // [n, D], discrete kinds
+  std::span<float> points;          // [n, D], box: as drawn, before squashing or clipping
+  std::span<float> log_prob;        // [n]
 };
 
 /// What stands between a network's numbers and an env's action: a masked categorical (one or many

@@ -20,8 +20,8 @@ struct ParameterSlot {
 };
 
 /// The learner's policy: one flat buffer of weights, and per shard a replica of the network that
-/// reads those weights and owns a flat gradient buffer. Replicas of different shards may run forward
-/// and backward at the same time; the weights may change only while none does.
+/// reads those weights and owns a flat gradient buffer. Replicas of different shards may run
+/// forward and backward at the same time; the weights may change only while none does.
 class Policy {
  public:
   using MakeNetwork = std::function<std::unique_ptr<Network>()>;
@@ -36,7 +36,8 @@ class Policy {
   [[nodiscard]] std::size_t num_shards() const { return replicas_.size(); }
   [[nodiscard]] at::Device device() const { return weights_.device(); }
 
-  /// A parameter's part of a flat buffer (weights, a gradient, an optimiser's moment), in its shape.
+  /// A parameter's part of a flat buffer (weights, a gradient, an optimiser's moment), in its
+  /// shape.
   [[nodiscard]] static at::Tensor view(const at::Tensor& flat, const ParameterSlot& slot);
 
   /// Counts updates; stamped on every row sampled.

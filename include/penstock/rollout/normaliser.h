@@ -58,7 +58,8 @@ class RewardNormaliser {
   RewardNormaliser() = default;
   RewardNormaliser(std::size_t num_envs, double gamma, double clip);
 
-  /// Follows the returns of envs [range) through a rollout's rewards [T, N] and adds them to a tally.
+  /// Follows the returns of envs [range) through a rollout's rewards [T, N] and adds them to a
+  /// tally.
   void tally(std::span<const float> rewards, std::span<const bool> ended, EnvRange range,
              Moments& moments);
   void merge(const Moments& moments) { moments_.merge(moments); }

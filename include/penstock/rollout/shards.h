@@ -9,8 +9,8 @@
 namespace penstock {
 
 /// The fixed split of N envs into S contiguous shards. S comes from the config, never from the
-/// hardware, so what is computed per shard and merged up the tree has the same bits on any number of
-/// threads. A shard owns its envs, and every sample they make, for the whole run.
+/// hardware, so what is computed per shard and merged up the tree has the same bits on any number
+/// of threads. A shard owns its envs, and every sample they make, for the whole run.
 class Shards {
  public:
   Shards(std::size_t num_envs, std::size_t num_shards) : num_envs_(num_envs) {

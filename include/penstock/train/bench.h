@@ -34,8 +34,9 @@ struct PpoBench {
 };
 
 /// End-to-end samples per second of the plan, in turns with "bare": the same tensor maths in plain
-/// libtorch on random data, with no envs and no bookkeeping. Bare gets the same number of threads, as
-/// intra-op threads, which is how libtorch uses them. The plan must be a discrete env and an MLP.
+/// libtorch on random data, with no envs and no bookkeeping. Bare gets the same number of threads,
+/// as intra-op threads, which is how libtorch uses them. The plan must be a discrete env and an
+/// MLP.
 PpoBench bench_ppo(const Plan& plan, const BenchOptions& options);
 
 }  // namespace penstock

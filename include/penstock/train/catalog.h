@@ -13,7 +13,8 @@ namespace penstock {
 struct NetworkEntry {
   std::string name;
   std::string doc;
-  std::function<std::unique_ptr<Network>(const EnvSpec&, const NetConfig&, std::uint64_t seed)> make;
+  std::function<std::unique_ptr<Network>(const EnvSpec&, const NetConfig&, std::uint64_t seed)>
+      make;
 };
 
 /// What can be trained and with what: a plain value that a program hands down. The penstock

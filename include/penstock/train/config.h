@@ -30,10 +30,11 @@ struct RolloutConfig {
   template <class Visitor>
   void fields(Visitor& visit) {
     visit("steps", steps, "steps of every env per rollout", Range{1, 1 << 20});
-    visit("shards", shards,
-          "parts that envs and minibatches are split into; at most this many threads are of use, and "
-          "results depend on it",
-          Range{1, 1024});
+    visit(
+        "shards", shards,
+        "parts that envs and minibatches are split into; at most this many threads are of use, and "
+        "results depend on it",
+        Range{1, 1024});
   }
 };
 
@@ -48,9 +49,11 @@ struct RunSection {
 
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit("dir", dir, "where the run lives; empty: runs/<env>-<seed>");
-    visit("save_interval", save_interval, "env steps between checkpoints; 0: by time only", Range{0, 1e18});
-    visit("save_every_s", save_every_s, "seconds between checkpoints; 0: by steps only", Range{0, 1e9});
+    visit("dir", dir, "where the run lives; empty: runs/ENV-SEED");
+    visit("save_interval", save_interval, "env steps between checkpoints; 0: by time only",
+          Range{0, 1e18});
+    visit("save_every_s", save_every_s, "seconds between checkpoints; 0: by steps only",
+          Range{0, 1e9});
     visit("keep", keep, "newest checkpoints kept, besides the best", Range{1, 1e6});
     visit("log_interval", log_interval, "updates between log lines", Range{1, 1e9});
     visit("eval_interval", eval_interval, "env steps between evaluations; 0: at the end only",
@@ -81,7 +84,8 @@ struct RunConfig {
     visit("total_episodes", total_episodes, "end after this many episodes; 0: by steps only",
           Range{0, 1e15});
     visit("device", device, "where the network runs", Choices{"cpu", "cuda", "mps"});
-    visit("threads", threads, "threads; 0: as many as there are cores and shards. Never changes results",
+    visit("threads", threads,
+          "threads; 0: as many as there are cores and shards. Never changes results",
           Range{0, 4096});
     visit("pin_threads", pin_threads, "bind each thread to a core");
     visit("env", env, "");

@@ -1,12 +1,12 @@
 #pragma once
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "penstock/base/stopwatch.h"
 #include "penstock/store/run_dir.h"
 #include "penstock/train/engine.h"
 #include "penstock/train/evaluate.h"
@@ -18,16 +18,18 @@ struct Progress {
   std::int64_t timesteps = 0;
   std::int64_t total_timesteps = 0;
   std::int64_t episodes = 0;
-  double fps = 0;           // env steps per second, of this process
-  double ep_rew_mean = 0;   // of the last 100 episodes; NaN before the first
+  double fps = 0;          // env steps per second, of this process
+  double ep_rew_mean = 0;  // of the last 100 episodes; NaN before the first
   double elapsed_s = 0;
 };
 
 /// What a run tells its surroundings; all calls come from the thread in run().
 struct Observer {
   std::function<void(const Progress&)> progress = [](const Progress&) {};  // several times a second
-  std::function<void(const Progress&, const Metrics&)> logged = [](const Progress&, const Metrics&) {};
-  std::function<void(const std::string&)> note = [](const std::string&) {};  // saved, resumed, damaged
+  std::function<void(const Progress&, const Metrics&)> logged = [](const Progress&,
+                                                                   const Metrics&) {};
+  std::function<void(const std::string&)> note = [](const std::string&) {
+  };  // saved, resumed, damaged
 };
 
 /// How a run ended.
@@ -57,8 +59,6 @@ class Trainer {
   Summary run(const std::atomic<bool>& stop);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void gather(const std::atomic<bool>& stop);
   void learn();
   void log(Metrics metrics);
@@ -83,9 +83,9 @@ class Trainer {
   std::int64_t next_eval_ = 0;
 
   // This process's.
-  Clock::time_point started_;
+  Stopwatch since_start_;
   std::int64_t started_at_ = 0;  // timesteps
-  Clock::time_point last_save_;
+  Stopwatch since_save_;
   std::int64_t last_save_at_ = -1;
   EvalResult last_eval_;
   double seconds_per_step_ = 0;  // of every env once

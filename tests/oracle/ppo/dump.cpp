@@ -1,6 +1,7 @@
 // Writes one rollout and one PPO update per case, for test_ppo.py to compute again by itself:
 //   dump OUT_DIR  ->  OUT_DIR/<case>.safetensors, OUT_DIR/<case>.json
-#include <torch/torch.h>
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -23,12 +24,14 @@ struct Case {
 const std::vector<Case> kCases = {
     {"cartpole", {"env.id=cartpole", "env.num_envs=10", "rollout.steps=40"}},
     {"value_clip",
-     {"env.id=cartpole", "env.num_envs=8", "ppo.value_clip=0.1", "ppo.clip=0.05", "ppo.entropy_weight=0.02",
-      "net.shared_trunk=true", "net.activation=relu", "env.max_steps=9"}},
+     {"env.id=cartpole", "env.num_envs=8", "ppo.value_clip=0.1", "ppo.clip=0.05",
+      "ppo.entropy_weight=0.02", "net.shared_trunk=true", "net.activation=relu",
+      "env.max_steps=9"}},
     {"epochs", {"env.id=acrobot", "env.num_envs=6", "ppo.policy_epochs=1", "ppo.value_epochs=4"}},
     {"masked", {"env.id=masked", "env.num_envs=9", "ppo.entropy_weight=0.01", "rollout.shards=3"}},
     {"multi", {"env.id=multi", "env.num_envs=8", "ppo.entropy_weight=0.01"}},
-    {"pendulum", {"env.id=pendulum", "env.num_envs=8", "env.max_steps=11", "ppo.normalise_advantage=false"}},
+    {"pendulum",
+     {"env.id=pendulum", "env.num_envs=8", "env.max_steps=11", "ppo.normalise_advantage=false"}},
     {"squashed", {"env.id=reach", "env.num_envs=8", "net.squash=true", "net.log_std_init=-0.5"}},
 };
 
@@ -42,11 +45,13 @@ void write(const std::string& path, const Named& tensors) {
     const Dtype dtype = x.scalar_type() == at::kFloat  ? Dtype::f32
                         : x.scalar_type() == at::kLong ? Dtype::i64
                                                        : Dtype::boolean;
-    views.push_back({name, dtype, x.sizes().vec(), {static_cast<std::byte*>(x.data_ptr()), x.nbytes()}});
+    views.push_back(
+        {name, dtype, x.sizes().vec(), {static_cast<std::byte*>(x.data_ptr()), x.nbytes()}});
   }
   const std::vector<std::byte> bytes = to_safetensors(views);
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()),
-                                              static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
 }
 
 void add_weights(const Policy& policy, const std::string& prefix, Named& out) {
@@ -57,8 +62,9 @@ void add_weights(const Policy& policy, const std::string& prefix, Named& out) {
 
 void run(const Case& which, const std::string& dir) {
   Settings settings;
-  for (const char* common : {"rollout.steps=32", "rollout.shards=2", "ppo.minibatch=70", "net.hidden=[16, 16]",
-                             "ppo.policy_epochs=3", "ppo.value_epochs=3", "seed=11"}) {
+  for (const char* common :
+       {"rollout.steps=32", "rollout.shards=2", "ppo.minibatch=70", "net.hidden=[16, 16]",
+        "ppo.policy_epochs=3", "ppo.value_epochs=3", "seed=11"}) {
     settings.add_assignment(common, "dump");
   }
   for (const std::string& setting : which.settings) { settings.add_assignment(setting, "dump"); }
@@ -67,18 +73,21 @@ void run(const Case& which, const std::string& dir) {
   const auto envs = plan.env().make(static_cast<std::size_t>(config.env.num_envs), config.seed);
   const Shards shards(envs->num_envs(), static_cast<std::size_t>(config.rollout.shards));
   const auto head = make_action_head(envs->spec().action, config.net.squash);
-  Policy policy([&] { return plan.network().make(envs->spec(), config.net, config.seed); }, shards.count(),
-                at::kCPU);
+  Policy policy([&] { return plan.network().make(envs->spec(), config.net, config.seed); },
+                shards.count(), at::kCPU);
   ThreadPool pool({.num_threads = 2, .on_start = [] { at::set_num_threads(1); }});
   RolloutBuffer buffer(envs->spec(), config.horizon(), config.env.num_envs);
-  Sampler sampler(*envs, policy, *head, shards, buffer, pool,
-                  {.seed = config.seed, .gamma = config.ppo.gamma, .lambda = config.ppo.gae_lambda});
+  Sampler sampler(
+      *envs, policy, *head, shards, buffer, pool,
+      {.seed = config.seed, .gamma = config.ppo.gamma, .lambda = config.ppo.gae_lambda});
   Ppo ppo(config.ppo, policy, *head, shards, pool, config.seed);
 
   sampler.advance(config.horizon());
   sampler.finish();
   Named out;
-  for (const auto& [name, tensor] : buffer.tensors()) { out.emplace_back("rollout." + name, tensor); }
+  for (const auto& [name, tensor] : buffer.tensors()) {
+    out.emplace_back("rollout." + name, tensor);
+  }
   out.emplace_back("rollout.advantage", buffer.advantage);
   out.emplace_back("rollout.target", buffer.target);
   add_weights(policy, "before.", out);

@@ -1,7 +1,8 @@
 #include "penstock/algo/ppo.h"
 
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include <cmath>
 
@@ -17,12 +18,12 @@ const EnvSpec kSpec{Layout(3), Discrete{4, true}, 0};
 constexpr std::int64_t kSteps = 16;
 
 RolloutBuffer random_rollout(std::int64_t envs) {
-  torch::manual_seed(5);
+  at::manual_seed(5);
   RolloutBuffer buffer(kSpec, kSteps, envs);
   buffer.obs.normal_();
   buffer.legal.fill_(true);
   buffer.legal.select(2, 3).zero_();
-  buffer.actions.copy_(torch::randint(0, 3, buffer.actions.sizes(), torch::kLong));
+  buffer.actions.copy_(at::randint(0, 3, buffer.actions.sizes(), at::kLong));
   buffer.log_prob.fill_(-1.0986F);
   buffer.value.normal_();
   buffer.advantage.normal_();
@@ -30,13 +31,13 @@ RolloutBuffer random_rollout(std::int64_t envs) {
   return buffer;
 }
 
-struct Outcome {
+struct Updated {
   at::Tensor weights;
   Metrics metrics;
 };
 
-Outcome updated(PpoConfig config, std::size_t num_shards, std::size_t threads, std::int64_t envs = 12,
-                bool warm = false) {
+Updated updated(PpoConfig config, std::size_t num_shards, std::size_t threads,
+                std::int64_t envs = 12, bool warm = false) {
   at::set_num_threads(1);
   const Shards shards(static_cast<std::size_t>(envs), num_shards);
   const auto head = make_action_head(kSpec.action, false);
@@ -63,16 +64,16 @@ at::Tensor named(const at::Tensor& weights, const std::string& prefix) {
   for (const ParameterSlot& slot : policy.slots()) {
     if (slot.name.starts_with(prefix)) { parts.push_back(Policy::view(weights, slot).flatten()); }
   }
-  return torch::cat(parts);
+  return at::cat(parts);
 }
 
 }  // namespace
 
 TEST_CASE("the bits do not depend on threads") {
   for (const std::int64_t envs : {12, 7}) {
-    const Outcome one = updated({.minibatch = 40}, 4, 1, envs);
-    CHECK(torch::equal(one.weights, updated({.minibatch = 40}, 4, 2, envs).weights));
-    CHECK(torch::equal(one.weights, updated({.minibatch = 40}, 4, 4, envs).weights));
+    const Updated one = updated({.minibatch = 40}, 4, 1, envs);
+    CHECK(at::equal(one.weights, updated({.minibatch = 40}, 4, 2, envs).weights));
+    CHECK(at::equal(one.weights, updated({.minibatch = 40}, 4, 4, envs).weights));
   }
 }
 
@@ -80,22 +81,23 @@ TEST_CASE("with one whole minibatch the number of shards changes rounding only")
   const PpoConfig config{.policy_epochs = 1, .value_epochs = 1, .minibatch = 12 * kSteps};
   const at::Tensor one = updated(config, 1, 1).weights;
   for (const std::size_t shards : {2, 3, 5, 12}) {
-    CHECK(torch::allclose(one, updated(config, shards, 1).weights, 1e-4, 1e-6));
+    CHECK(at::allclose(one, updated(config, shards, 1).weights, 1e-4, 1e-6));
   }
 }
 
 TEST_CASE("epochs of policy and value are counted apart") {
   const at::Tensor initial = updated({.policy_epochs = 0, .value_epochs = 0}, 2, 1).weights;
   const at::Tensor value_only = updated({.policy_epochs = 0, .value_epochs = 2}, 2, 1).weights;
-  CHECK(torch::equal(named(value_only, "actor"), named(initial, "actor")));
-  CHECK(!torch::equal(named(value_only, "critic"), named(initial, "critic")));
+  CHECK(at::equal(named(value_only, "actor"), named(initial, "actor")));
+  CHECK(!at::equal(named(value_only, "critic"), named(initial, "critic")));
   const at::Tensor policy_only = updated({.policy_epochs = 2, .value_epochs = 0}, 2, 1).weights;
-  CHECK(!torch::equal(named(policy_only, "actor"), named(initial, "actor")));
-  CHECK(torch::equal(named(policy_only, "critic"), named(initial, "critic")));
+  CHECK(!at::equal(named(policy_only, "actor"), named(initial, "actor")));
+  CHECK(at::equal(named(policy_only, "critic"), named(initial, "critic")));
 }
 
 TEST_CASE("target_kl ends the policy's epochs and leaves the value's") {
-  const PpoConfig free{.learning_rate = 0.05, .policy_epochs = 10, .value_epochs = 10, .minibatch = 48};
+  const PpoConfig free{
+      .learning_rate = 0.05, .policy_epochs = 10, .value_epochs = 10, .minibatch = 48};
   PpoConfig bound = free;
   bound.target_kl = 1e-6;
   const double wild = metric(updated(free, 2, 1).metrics, "train/approx_kl");
@@ -103,12 +105,14 @@ TEST_CASE("target_kl ends the policy's epochs and leaves the value's") {
   CHECK(tame < wild);
   PpoConfig one_epoch = free;
   one_epoch.policy_epochs = 1;
-  CHECK(torch::equal(updated(bound, 2, 1).weights, updated(one_epoch, 2, 1).weights));
+  CHECK(at::equal(updated(bound, 2, 1).weights, updated(one_epoch, 2, 1).weights));
 }
 
 TEST_CASE("schedules follow the run's progress") {
   const Metrics linear =
-      updated({.learning_rate = 1e-3, .learning_rate_schedule = "linear", .clip_schedule = "linear"}, 1, 1)
+      updated(
+          {.learning_rate = 1e-3, .learning_rate_schedule = "linear", .clip_schedule = "linear"}, 1,
+          1)
           .metrics;
   CHECK(metric(linear, "train/learning_rate") == doctest::Approx(0.75e-3));
   CHECK(metric(linear, "train/clip_range") == doctest::Approx(0.15));
@@ -117,11 +121,13 @@ TEST_CASE("schedules follow the run's progress") {
 }
 
 TEST_CASE("a loss that is not finite is an error with a remedy") {
-  CHECK_THROWS_WITH_AS(updated({.learning_rate = 1.0, .value_weight = 1e30, .max_grad_norm = 0.0}, 1, 1),
-                       doctest::Contains("learning_rate"), Error);
+  CHECK_THROWS_WITH_AS(
+      updated({.learning_rate = 1.0, .value_weight = 1e30, .max_grad_norm = 0.0}, 1, 1),
+      doctest::Contains("learning_rate"), Error);
 }
 
 TEST_CASE("warming up leaves the policy as it was") {
   const PpoConfig config{.minibatch = 64};
-  CHECK(torch::equal(updated(config, 3, 2, 12, false).weights, updated(config, 3, 2, 12, true).weights));
+  CHECK(
+      at::equal(updated(config, 3, 2, 12, false).weights, updated(config, 3, 2, 12, true).weights));
 }

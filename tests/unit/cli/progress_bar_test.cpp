@@ -17,8 +17,12 @@ TEST_CASE("durations and counts read well") {
 }
 
 TEST_CASE("the bar fits the terminal and tells share, speed, reward and time left") {
-  const Progress half{.timesteps = 50, .total_timesteps = 100, .episodes = 3, .fps = 10,
-                      .ep_rew_mean = 21.5, .elapsed_s = 5};
+  const Progress half{.timesteps = 50,
+                      .total_timesteps = 100,
+                      .episodes = 3,
+                      .fps = 10,
+                      .ep_rew_mean = 21.5,
+                      .elapsed_s = 5};
   const std::string text = bar_text(half, 80, false);
   CHECK(text.size() < 80);
   CHECK(text.find(" 50% ") == 0);

@@ -1,7 +1,7 @@
 #include "penstock/nn/action_head.h"
 
+#include <ATen/ATen.h>
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include <cmath>
 #include <numbers>
@@ -38,6 +38,8 @@ Drawn draw(const ActionHead& head, const std::vector<float>& params, const std::
   return out;
 }
 
+at::Tensor legal_row(std::vector<std::int64_t> legal) { return at::tensor(legal).to(at::kBool); }
+
 }  // namespace
 
 TEST_CASE("a masked categorical is drawn as often as its probabilities say, never illegally") {
@@ -62,9 +64,9 @@ TEST_CASE("a masked categorical is drawn as often as its probabilities say, neve
 
 TEST_CASE("evaluate gives the closed-form log-probability and entropy, mask included") {
   const auto head = make_action_head(Discrete{3, true}, false);
-  const auto logits = torch::tensor({{1.0F, 2.0F, 3.0F}});
-  const auto legal = torch::tensor({{true, true, false}});
-  const auto actions = torch::tensor({{1}}, torch::kLong);
+  const auto logits = at::tensor({1.0F, 2.0F, 3.0F}).unsqueeze(0);
+  const auto legal = legal_row({1, 1, 0}).unsqueeze(0);
+  const auto actions = at::tensor({1}, at::kLong).unsqueeze(0);
   const ActionTerms terms = head->evaluate(logits, actions, legal);
   const double p = 1 / (1 + std::exp(-1.0));
   CHECK(terms.log_prob.item<double>() == doctest::Approx(std::log(p)));
@@ -74,9 +76,9 @@ TEST_CASE("evaluate gives the closed-form log-probability and entropy, mask incl
 
 TEST_CASE("an illegal action's logit gets no gradient") {
   const auto head = make_action_head(Discrete{3, true}, false);
-  const auto logits = torch::randn({5, 3}, torch::requires_grad());
-  const auto legal = torch::tensor({{true, false, true}}).expand({5, 3});
-  const ActionTerms terms = head->evaluate(logits, torch::zeros({5, 1}, torch::kLong), legal);
+  const auto logits = at::randn({5, 3}).set_requires_grad(true);
+  const auto legal = legal_row({1, 0, 1}).unsqueeze(0).expand({5, 3});
+  const ActionTerms terms = head->evaluate(logits, at::zeros({5, 1}, at::kLong), legal);
   (terms.log_prob.sum() + terms.entropy.sum()).backward();
   CHECK(logits.grad().select(1, 1).abs().max().item<float>() == 0.0F);
   CHECK(logits.grad().isfinite().all().item<bool>());
@@ -86,11 +88,11 @@ TEST_CASE("many choices add up, each with its own part of the mask") {
   const auto head = make_action_head(MultiDiscrete{{2, 3}, true}, false);
   const std::vector<float> logits = {0.3F, -0.2F, 1.0F, 0.0F, 2.0F};
   const Drawn drawn = draw(*head, logits, {1, 1, 1, 1, 0}, 1000, 2);
-  const auto params = torch::tensor(logits).expand({1000, 5});
-  const auto actions = torch::tensor(drawn.choices, torch::kLong).view({1000, 2});
-  const auto legal = torch::tensor({true, true, true, true, false}).expand({1000, 5});
+  const auto params = at::tensor(logits).expand({1000, 5});
+  const auto actions = at::tensor(drawn.choices, at::kLong).view({1000, 2});
+  const auto legal = legal_row({1, 1, 1, 1, 0}).expand({1000, 5});
   const ActionTerms terms = head->evaluate(params, actions, legal);
-  CHECK(torch::allclose(terms.log_prob, torch::tensor(drawn.log_prob), 1e-5, 1e-6));
+  CHECK(at::allclose(terms.log_prob, at::tensor(drawn.log_prob), 1e-5, 1e-6));
   CHECK(actions.select(1, 1).max().item<std::int64_t>() < 2);
 }
 
@@ -112,8 +114,8 @@ TEST_CASE("actions depend on env and step, not on who else is drawn") {
 
 TEST_CASE("a Gaussian has the density of the normal distribution") {
   const auto head = make_action_head(Box{{-1}, {1}}, false);
-  const auto params = torch::tensor({{0.5F, std::log(2.0F)}});
-  const ActionTerms terms = head->evaluate(params, torch::tensor({{1.5F}}), {});
+  const auto params = at::tensor({0.5F, std::log(2.0F)}).unsqueeze(0);
+  const ActionTerms terms = head->evaluate(params, at::tensor({1.5F}).unsqueeze(0), {});
   const double z = 0.5;
   CHECK(terms.log_prob.item<double>() ==
         doctest::Approx(-0.5 * z * z - std::log(2.0) - 0.5 * std::log(2 * std::numbers::pi)));
@@ -125,20 +127,20 @@ TEST_CASE("a Gaussian's draws have its mean and deviation, and evaluate agrees w
   const auto head = make_action_head(Box{{-9, -9}, {9, 9}}, false);
   const std::vector<float> params = {1.0F, -2.0F, std::log(0.5F), 0.0F};
   const Drawn drawn = draw(*head, params, {}, 100'000, 2);
-  const auto points = torch::tensor(drawn.points).view({-1, 2}).to(torch::kDouble);
-  CHECK(torch::allclose(points.mean(0), torch::tensor({1.0, -2.0}, torch::kDouble), 0, 0.02));
-  CHECK(torch::allclose(points.std(0), torch::tensor({0.5, 1.0}, torch::kDouble), 0, 0.02));
-  const ActionTerms terms = head->evaluate(torch::tensor(params).expand({100'000, 4}),
-                                           torch::tensor(drawn.points).view({-1, 2}), {});
-  CHECK(torch::allclose(terms.log_prob, torch::tensor(drawn.log_prob), 1e-4, 1e-5));
+  const auto points = at::tensor(drawn.points).view({-1, 2}).to(at::kDouble);
+  CHECK(at::allclose(points.mean(0), at::tensor({1.0, -2.0}, at::kDouble), 0, 0.02));
+  CHECK(at::allclose(points.std(0), at::tensor({0.5, 1.0}, at::kDouble), 0, 0.02));
+  const ActionTerms terms = head->evaluate(at::tensor(params).expand({100'000, 4}),
+                                           at::tensor(drawn.points).view({-1, 2}), {});
+  CHECK(at::allclose(terms.log_prob, at::tensor(drawn.log_prob), 1e-4, 1e-5));
 }
 
 TEST_CASE("a squashed Gaussian's density, over what the env receives, integrates to one") {
   const auto head = make_action_head(Box{{-3}, {5}}, true);
   constexpr int kPoints = 40'000;
-  const auto u = torch::linspace(-9, 9, kPoints, torch::kDouble);
+  const auto u = at::linspace(-9, 9, kPoints, at::kDouble);
   const auto action = 1 + 4 * u.tanh();
-  const auto params = torch::tensor({{0.3F, -0.2F}}).expand({kPoints, 2}).to(torch::kDouble);
+  const auto params = at::tensor({0.3F, -0.2F}).unsqueeze(0).expand({kPoints, 2}).to(at::kDouble);
   const auto density = head->evaluate(params, u.unsqueeze(1), {}).log_prob.exp();
   const auto widths = action.slice(0, 1) - action.slice(0, 0, -1);
   const auto heights = (density.slice(0, 1) + density.slice(0, 0, -1)) / 2;
@@ -149,9 +151,9 @@ TEST_CASE("a squashed Gaussian's density, over what the env receives, integrates
   head->to_env(drawn.points, received);
   CHECK(*std::min_element(received.begin(), received.end()) >= -3);
   CHECK(*std::max_element(received.begin(), received.end()) <= 5);
-  const auto again = head->evaluate(torch::tensor({{0.3F, -0.2F}}).expand({1000, 2}),
-                                    torch::tensor(drawn.points).unsqueeze(1), {});
-  CHECK(torch::allclose(again.log_prob, torch::tensor(drawn.log_prob), 1e-4, 1e-4));
+  const auto again = head->evaluate(at::tensor({0.3F, -0.2F}).unsqueeze(0).expand({1000, 2}),
+                                    at::tensor(drawn.points).unsqueeze(1), {});
+  CHECK(at::allclose(again.log_prob, at::tensor(drawn.log_prob), 1e-4, 1e-4));
 }
 
 TEST_CASE("squashing needs a finite box") {

@@ -1,7 +1,7 @@
 #include "penstock/nn/mlp.h"
 
+#include <ATen/ATen.h>
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "penstock/nn/policy.h"
 
@@ -22,11 +22,11 @@ TEST_CASE("weights are orthogonal with the layer's gain") {
   const auto network = make_mlp(kSpec, {.hidden = {64, 32}}, 1);
   auto p = by_name(*network);
   const auto tall = p["actor.0.weight"];  // [64, 5]
-  CHECK(torch::allclose(tall.t().matmul(tall), 2 * torch::eye(5), 1e-5, 1e-5));
+  CHECK(at::allclose(tall.t().matmul(tall), 2 * at::eye(5), 1e-5, 1e-5));
   const auto wide = p["actor.1.weight"];  // [32, 64]
-  CHECK(torch::allclose(wide.matmul(wide.t()), 2 * torch::eye(32), 1e-5, 1e-5));
+  CHECK(at::allclose(wide.matmul(wide.t()), 2 * at::eye(32), 1e-5, 1e-5));
   const auto last = p["actor.2.weight"];  // [3, 32]
-  CHECK(torch::allclose(last.matmul(last.t()), 1e-4 * torch::eye(3), 1e-4, 1e-8));
+  CHECK(at::allclose(last.matmul(last.t()), 1e-4 * at::eye(3), 1e-4, 1e-8));
   CHECK(p["critic.2.weight"].norm().item<float>() == doctest::Approx(1.0));
   CHECK(p["actor.0.bias"].abs().max().item<float>() == 0.0F);
 }
@@ -35,9 +35,9 @@ TEST_CASE("the seed decides the weights") {
   auto a = by_name(*make_mlp(kSpec, {}, 1));
   auto b = by_name(*make_mlp(kSpec, {}, 1));
   auto c = by_name(*make_mlp(kSpec, {}, 2));
-  CHECK(torch::equal(a["critic.1.weight"], b["critic.1.weight"]));
-  CHECK(!torch::equal(a["critic.1.weight"], c["critic.1.weight"]));
-  CHECK(!torch::equal(a["actor.1.weight"], a["critic.1.weight"]));
+  CHECK(at::equal(a["critic.1.weight"], b["critic.1.weight"]));
+  CHECK(!at::equal(a["critic.1.weight"], c["critic.1.weight"]));
+  CHECK(!at::equal(a["actor.1.weight"], a["critic.1.weight"]));
 }
 
 TEST_CASE("forward computes what it is asked for") {
@@ -45,11 +45,11 @@ TEST_CASE("forward computes what it is asked for") {
     for (const char* activation : {"tanh", "relu"}) {
       const auto network =
           make_mlp(kSpec, {.hidden = {8, 4}, .activation = activation, .shared_trunk = shared}, 1);
-      const Observation batch{torch::randn({7, 5}), {}};
+      const Observation batch{at::randn({7, 5}), {}};
       const NetworkOutput both = network->forward(batch, Want::both);
       CHECK(both.params.sizes() == at::IntArrayRef({7, 3}));
       CHECK(both.value.sizes() == at::IntArrayRef({7}));
-      CHECK(torch::equal(network->forward(batch, Want::value).value, both.value));
+      CHECK(at::equal(network->forward(batch, Want::value).value, both.value));
       CHECK(!network->forward(batch, Want::policy).value.defined());
     }
   }
@@ -58,23 +58,24 @@ TEST_CASE("forward computes what it is asked for") {
 TEST_CASE("box actions get a log deviation of their own") {
   const auto network =
       make_mlp({Layout(2), Box{{-1, -1}, {1, 1}}, 0}, {.hidden = {4}, .log_std_init = -0.5}, 1);
-  const auto params = network->forward({torch::zeros({3, 2}), {}}, Want::policy).params;
+  const auto params = network->forward({at::zeros({3, 2}), {}}, Want::policy).params;
   CHECK(params.sizes() == at::IntArrayRef({3, 4}));
-  CHECK(torch::allclose(params.narrow(1, 2, 2), torch::full({3, 2}, -0.5F)));
+  CHECK(at::allclose(params.narrow(1, 2, 2), at::full({3, 2}, -0.5F)));
 }
 
 TEST_CASE("replicas read one set of weights and fill their own flat gradient") {
   Policy policy([] { return make_mlp(kSpec, {.hidden = {6}}, 1); }, 2, at::kCPU);
-  const Observation batch{torch::randn({4, 5}), {}};
+  const Observation batch{at::randn({4, 5}), {}};
   policy.replica(0).forward(batch, Want::both).value.sum().backward();
   CHECK(policy.gradient(0).abs().sum().item<float>() > 0);
   CHECK(policy.gradient(1).abs().sum().item<float>() == 0);
 
   const at::Tensor before = policy.replica(1).forward(batch, Want::both).params;
   policy.weights().mul_(2);
-  CHECK(!torch::equal(policy.replica(1).forward(batch, Want::both).params, before));
+  CHECK(!at::equal(policy.replica(1).forward(batch, Want::both).params, before));
   for (const ParameterSlot& slot : policy.slots()) {
     CHECK(slot.offset % 16 == 0);
-    CHECK(reinterpret_cast<std::uintptr_t>(policy.weights().data_ptr<float>() + slot.offset) % 64 == 0);
+    CHECK(reinterpret_cast<std::uintptr_t>(policy.weights().data_ptr<float>() + slot.offset) % 64 ==
+          0);
   }
 }

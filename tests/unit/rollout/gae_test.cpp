@@ -1,5 +1,5 @@
+#include <ATen/ATen.h>
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "penstock/rollout/buffer.h"
 
@@ -12,8 +12,8 @@ const EnvSpec kSpec{Layout(1), Discrete{2}, 0};
 /// One env; values of T + 1 rows.
 RolloutBuffer scripted(std::vector<float> rewards, std::vector<float> values) {
   RolloutBuffer buffer(kSpec, static_cast<std::int64_t>(rewards.size()), 1);
-  buffer.reward.copy_(torch::tensor(rewards).unsqueeze(1));
-  buffer.value.copy_(torch::tensor(values).unsqueeze(1));
+  buffer.reward.copy_(at::tensor(rewards).unsqueeze(1));
+  buffer.value.copy_(at::tensor(values).unsqueeze(1));
   buffer.terminated.zero_();
   buffer.truncated.zero_();
   buffer.final_value.zero_();

@@ -86,8 +86,9 @@ TEST_CASE("rewards are divided by the deviation of the discounted return") {
   normaliser.tally(rewards, ended, {0, kEnvs}, tally);
   // Returns by hand: env 0: 1, 3.5; env 1: 2, then the episode ends: 4.
   const double mean = (1 + 3.5 + 2 + 4) / 4;
-  const double variance =
-      (std::pow(1 - mean, 2) + std::pow(3.5 - mean, 2) + std::pow(2 - mean, 2) + std::pow(4 - mean, 2)) / 4;
+  const double variance = (std::pow(1 - mean, 2) + std::pow(3.5 - mean, 2) + std::pow(2 - mean, 2) +
+                           std::pow(4 - mean, 2)) /
+                          4;
   CHECK(tally.variance() == doctest::Approx(variance));
   CHECK(normaliser.returns()[1] == doctest::Approx(4.0));
   normaliser.merge(tally);

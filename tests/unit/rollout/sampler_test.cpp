@@ -1,7 +1,9 @@
 #include "penstock/rollout/sampler.h"
 
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/core/GradMode.h>
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include <cmath>
 
@@ -13,7 +15,8 @@ using namespace penstock;
 
 namespace {
 
-/// Counts up; every fourth step of an odd env is cut off, of an even env ends. Can be told to break.
+/// Counts up; every fourth step of an odd env is cut off, of an even env ends. Can be told to
+/// break.
 struct Counter {
   struct Config {
     std::int64_t features = 3;
@@ -27,7 +30,9 @@ struct Counter {
     }
   };
   explicit Counter(const Config& c) : config(c) {}
-  [[nodiscard]] EnvSpec spec() const { return {Layout(config.features), Discrete{config.actions, true}, 0}; }
+  [[nodiscard]] EnvSpec spec() const {
+    return {Layout(config.features), Discrete{config.actions, true}, 0};
+  }
   void reset(std::uint64_t seed, Row row) {
     odd = seed % 2 == 1;
     steps = 0;
@@ -64,7 +69,8 @@ struct Rig {
       : envs(config, num_envs, 1),
         shards(num_envs, 4),
         head(make_action_head(envs.spec().action, false)),
-        policy([this] { return make_mlp(envs.spec(), {.hidden = {8}}, 1); }, shards.count(), at::kCPU),
+        policy([this] { return make_mlp(envs.spec(), {.hidden = {8}}, 1); }, shards.count(),
+               at::kCPU),
         pool({.num_threads = threads, .on_start = [] { at::set_num_threads(1); }}),
         buffer(envs.spec(), num_steps, static_cast<std::int64_t>(num_envs)),
         sampler(envs, policy, *head, shards, buffer, pool, {.seed = 3, .normalise = normalise}) {}
@@ -83,9 +89,9 @@ void check_same(const RolloutBuffer& a, const RolloutBuffer& b) {
   const auto right = b.tensors();
   for (std::size_t i = 0; i < left.size(); ++i) {
     INFO(left[i].first);
-    CHECK(torch::equal(left[i].second, right[i].second));
+    CHECK(at::equal(left[i].second, right[i].second));
   }
-  CHECK(torch::equal(a.advantage, b.advantage));
+  CHECK(at::equal(a.advantage, b.advantage));
 }
 
 void roll(Rig& rig, std::int64_t segment) {
@@ -125,9 +131,10 @@ TEST_CASE("rows, masks, ends and cut-off values stand where they belong") {
     const float value = rig.buffer.final_value[3][n].item<float>();
     if (ended) { CHECK(value == 0.0F); }
     if (cut) {
-      const auto last = torch::tensor({{4.0F, 4.01F, 4.02F}});
-      const torch::NoGradGuard no_grad;
-      const float expected = rig.policy.replica(0).forward({last, {}}, Want::value).value.item<float>();
+      const auto last = at::tensor({4.0F, 4.01F, 4.02F}).unsqueeze(0);
+      const c10::NoGradGuard no_grad;
+      const float expected =
+          rig.policy.replica(0).forward({last, {}}, Want::value).value.item<float>();
       CHECK(value == doctest::Approx(expected).epsilon(1e-6));
     }
   }
@@ -140,11 +147,11 @@ TEST_CASE("the next rollout goes on where the last one ended") {
   roll(long_one, 20);
   Rig short_one({}, 5, 10, 1);
   roll(short_one, 10);
-  CHECK(torch::equal(short_one.buffer.actions, long_one.buffer.actions.narrow(0, 0, 10)));
+  CHECK(at::equal(short_one.buffer.actions, long_one.buffer.actions.narrow(0, 0, 10)));
   short_one.sampler.restart();
   roll(short_one, 10);
-  CHECK(torch::equal(short_one.buffer.obs, long_one.buffer.obs.narrow(0, 10, 11)));
-  CHECK(torch::equal(short_one.buffer.actions, long_one.buffer.actions.narrow(0, 10, 10)));
+  CHECK(at::equal(short_one.buffer.obs, long_one.buffer.obs.narrow(0, 10, 11)));
+  CHECK(at::equal(short_one.buffer.actions, long_one.buffer.actions.narrow(0, 10, 10)));
 }
 
 TEST_CASE("a sampler saved in mid-rollout continues with the same bits") {
@@ -164,7 +171,9 @@ TEST_CASE("a sampler saved in mid-rollout continues with the same bits") {
     }
     const auto from = first.buffer.tensors();
     const auto to = second.buffer.tensors();
-    for (std::size_t i = 0; i < from.size() && stop > 0; ++i) { to[i].second.copy_(from[i].second); }
+    for (std::size_t i = 0; i < from.size() && stop > 0; ++i) {
+      to[i].second.copy_(from[i].second);
+    }
     second.sampler.load(first.sampler.save());
     roll(whole, 12);
     roll(second, 4);

@@ -26,17 +26,19 @@ struct Temporary {
 
 Settings small(const std::string& env, const std::string& more = "") {
   Settings settings;
-  settings.add_toml("total_timesteps = 2000\nthreads = 2\n[rollout]\nsteps = 16\nshards = 3\n"
-                    "[normalise]\nobs = true\nreward = true\n[run]\neval_episodes = 2\nsave_every_s = 0.0\n"
-                    "[ppo]\nminibatch = 100\n[env]\nnum_envs = 13\nid = \"" + env + "\"\n" + more,
-                    "test");
+  settings.add_toml(
+      "total_timesteps = 2000\nthreads = 2\n[rollout]\nsteps = 16\nshards = 3\n"
+      "[normalise]\nobs = true\nreward = true\n[run]\neval_episodes = 2\nsave_every_s = 0.0\n"
+      "[ppo]\nminibatch = 100\n[env]\nnum_envs = 13\nid = \"" +
+          env + "\"\n" + more,
+      "test");
   return settings;
 }
 
 const std::atomic<bool> kNever{false};
 
-Summary run(const Plan& plan, const std::string& path, RunDir::Open mode, const std::atomic<bool>& stop,
-            Observer observer = {}) {
+Summary run(const Plan& plan, const std::string& path, RunDir::Open mode,
+            const std::atomic<bool>& stop, Observer observer = {}) {
   RunDir dir(path, mode);
   if (mode == RunDir::Open::fresh) { dir.write("config.toml", to_toml(plan.fields())); }
   Trainer trainer(plan, dir, std::move(observer));

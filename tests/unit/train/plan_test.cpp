@@ -10,7 +10,9 @@ namespace {
 
 Settings given(std::initializer_list<std::string> assignments) {
   Settings settings;
-  for (const std::string& assignment : assignments) { settings.add_assignment(assignment, "--set"); }
+  for (const std::string& assignment : assignments) {
+    settings.add_assignment(assignment, "--set");
+  }
   return settings;
 }
 
@@ -25,8 +27,8 @@ TEST_CASE("an env's own keys stand beside env.id") {
 
 TEST_CASE("the resolved config reads back to itself") {
   const Catalog catalog = default_catalog();
-  const Plan plan(given({"env.id=masked", "env.num_actions=145", "env.num_features=1212", "ppo.clip=0.3",
-                         "net.hidden=[32, 16]", "run.dir=a \"quoted\" name"}),
+  const Plan plan(given({"env.id=masked", "env.num_actions=145", "env.num_features=1212",
+                         "ppo.clip=0.3", "net.hidden=[32, 16]", "run.dir=a \"quoted\" name"}),
                   catalog);
   Settings again;
   again.add_toml(to_toml(plan.fields()), "config.toml");
@@ -38,11 +40,14 @@ TEST_CASE("the resolved config reads back to itself") {
 
 TEST_CASE("mistakes are named with the nearest spelling") {
   const Catalog catalog = default_catalog();
-  CHECK_THROWS_WITH_AS(Plan(given({"env.id=cartpol"}), catalog), doctest::Contains("'cartpole'"), ConfigError);
-  CHECK_THROWS_WITH_AS(Plan(given({"ppo.clp=1"}), catalog), doctest::Contains("'ppo.clip'"), ConfigError);
-  CHECK_THROWS_WITH_AS(Plan(given({"env.num_envs=1000000000"}), catalog), doctest::Contains("1 to 65536"),
+  CHECK_THROWS_WITH_AS(Plan(given({"env.id=cartpol"}), catalog), doctest::Contains("'cartpole'"),
                        ConfigError);
-  CHECK_THROWS_WITH_AS(Plan(given({"net.kind=mpl"}), catalog), doctest::Contains("'mlp'"), ConfigError);
+  CHECK_THROWS_WITH_AS(Plan(given({"ppo.clp=1"}), catalog), doctest::Contains("'ppo.clip'"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(Plan(given({"env.num_envs=1000000000"}), catalog),
+                       doctest::Contains("1 to 65536"), ConfigError);
+  CHECK_THROWS_WITH_AS(Plan(given({"net.kind=mpl"}), catalog), doctest::Contains("'mlp'"),
+                       ConfigError);
 }
 
 TEST_CASE("what looks like a mistake is warned of with a proposal") {
@@ -55,7 +60,9 @@ TEST_CASE("what looks like a mistake is warned of with a proposal") {
 
 TEST_CASE("the memory estimate grows with what it counts") {
   const Catalog catalog = default_catalog();
-  const auto bytes = [&](std::initializer_list<std::string> a) { return Plan(given(a), catalog).memory_bytes(); };
+  const auto bytes = [&](std::initializer_list<std::string> a) {
+    return Plan(given(a), catalog).memory_bytes();
+  };
   const std::int64_t small = bytes({"env.num_envs=64"});
   CHECK(bytes({"env.num_envs=4096"}) > 10 * small);
   // 256 envs of 1,212 floats: 37 MB of rows per 32 steps and a few more for the rest.
