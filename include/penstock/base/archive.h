@@ -51,11 +51,8 @@ class StateWriter {
     one(size);
     for (T& value : values) { one(value); }
   }
-  void raw(const void* data, std::size_t size) {
-    const std::size_t end = bytes_.size();
-    bytes_.resize(end + size);
-    std::memcpy(bytes_.data() + end, data, size);
-  }
+  // Out of line: inlined into its callers, GCC 12 sees overflows in it that are not there.
+  void raw(const void* data, std::size_t size);
 
   std::vector<std::byte>& bytes_;
 };
