@@ -225,7 +225,8 @@ Metrics Ppo::report(const Samples& samples, std::int64_t policy_epochs) const {
       static_cast<double>(std::max<std::int64_t>(1, samples.count() / config_.minibatch));
   const double policy_steps = std::max(1.0, minibatches * static_cast<double>(policy_epochs));
   const double value_steps = std::max(1.0, minibatches * static_cast<double>(config_.value_epochs));
-  const double loss = total_sum(kTotal) / (minibatches * static_cast<double>(num_updates_));
+  const double loss =
+      total_sum(kTotal) / std::max(1.0, minibatches * static_cast<double>(num_updates_));
   if (!std::isfinite(loss)) {
     throw Error(Exit::failed,
                 "the loss is not finite at update " + std::to_string(policy_.version()) +

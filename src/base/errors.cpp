@@ -23,8 +23,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
-  // Half the word may be wrong: "lr" is no misspelling of "clip", "cartpol" is one of "cartpole".
-  std::size_t best = word.size() / 2 + 1;
+  // Two slips, or half of a long word, may be wrong: "mpl" is a misspelling of "mlp", "lr" none of
+  // "clip".
+  std::size_t best = std::max<std::size_t>(2, word.size() / 2) + 1;
   std::string found;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);

@@ -55,8 +55,8 @@ std::vector<std::string> recipe_names() {
 std::string recipe_path(const std::string& name) {
   const std::vector<std::string> names = recipe_names();
   if (std::find(names.begin(), names.end(), name) == names.end()) {
-    throw UsageError(fmt::format("--recipe {}: no such recipe{} There are: {}", name,
-                                 did_you_mean(name, names), fmt::join(names, ", ")));
+    throw UsageError(fmt::format("--recipe {}: not one of {}{}", name, fmt::join(names, ", "),
+                                 did_you_mean(name, names)));
   }
   return recipe_dir() / (name + ".toml");
 }

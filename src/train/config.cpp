@@ -18,8 +18,8 @@ const Entry& find_entry(const std::vector<Entry>& entries, const std::string& ke
     if (entry.name == name) { return entry; }
     names.push_back(entry.name);
   }
-  throw ConfigError(fmt::format("{} = {}: not in the catalog{} There are: {}", key, name,
-                                did_you_mean(name, names), fmt::join(names, ", ")));
+  throw ConfigError(fmt::format("{} = {}: not one of {}{}", key, name, fmt::join(names, ", "),
+                                did_you_mean(name, names)));
 }
 
 std::string chosen(const Settings& settings, const char* path, const std::string& otherwise) {

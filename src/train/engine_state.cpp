@@ -178,6 +178,13 @@ void Engine::restore(const Checkpoint& checkpoint) {
   p.ppo.optimiser().set_num_steps(counters.at("optimiser_steps"));
   load_envs(checkpoint, *p.envs);
 
+  const auto& model = checkpoint.tensors.at("model").tensors();
+  const bool normalised = std::any_of(model.begin(), model.end(), [](const TensorView& view) {
+    return view.name == "normaliser.obs";
+  });
+  if (normalised != p.config.normalise.obs) {
+    throw DataError("checkpoint: normalise.obs is not what the run was started with");
+  }
   Sampler::State state;
   state.position = counters.at("position");
   state.steps_per_env = counters.at("steps_per_env");

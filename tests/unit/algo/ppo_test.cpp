@@ -122,7 +122,7 @@ TEST_CASE("schedules follow the run's progress") {
 
 TEST_CASE("a loss that is not finite is an error with a remedy") {
   CHECK_THROWS_WITH_AS(
-      updated({.learning_rate = 1.0, .value_weight = 1e30, .max_grad_norm = 0.0}, 1, 1),
+      updated({.learning_rate = 1.0, .value_weight = 3e38, .max_grad_norm = 0.0}, 1, 1),
       doctest::Contains("learning_rate"), Error);
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("the memory estimate grows with what it counts") {
     return Plan(given(a), catalog).memory_bytes();
   };
   const std::int64_t small = bytes({"env.num_envs=64"});
-  CHECK(bytes({"env.num_envs=4096"}) > 10 * small);
+  CHECK(bytes({"env.num_envs=4096"}) > 5 * small);
   // 256 envs of 1,212 floats: 37 MB of rows per 32 steps and a few more for the rest.
   const std::int64_t wide = bytes({"env.id=masked", "env.num_features=1212", "env.num_actions=145",
                                    "env.num_envs=256", "rollout.steps=31"});
