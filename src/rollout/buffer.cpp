@@ -9,7 +9,7 @@ namespace {
 
 /// Unwritten floats are NaN and unwritten integers absurd in debug builds: whoever reads them
 /// notices.
-at::Tensor allocate(std::vector<std::int64_t> shape, at::ScalarType type) {
+at::Tensor allocate(at::IntArrayRef shape, at::ScalarType type) {
   at::Tensor tensor = at::zeros(shape, type);
 #ifndef NDEBUG
   if (type == at::kFloat) { tensor.fill_(std::numeric_limits<float>::quiet_NaN()); }

@@ -106,7 +106,7 @@ RunDir::RunDir(std::string path, Open mode, std::size_t keep_last)
   if (mode != Open::fresh) { require_run(path_); }
   if (mode == Open::read) { return; }
   if (mode == Open::fresh) { create_dir(path_); }
-  files_.reset(new Files{.lock = take_lock(path_)});
+  files_ = std::make_unique<Files>(Files{.lock = take_lock(path_)});
   if (mode == Open::fresh && holds_run(path_)) {
     throw IoError(
         fmt::format("{}: already holds a run; continue it with resume or choose another run.dir",

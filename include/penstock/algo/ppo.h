@@ -35,8 +35,8 @@ struct PpoConfig {
   double adam_epsilon = 1e-5;
   double target_kl = 0.0;
   bool normalise_advantage = true;
-  std::int64_t policy_epochs = 4;
-  std::int64_t value_epochs = 4;
+  std::int64_t policy_epochs = 8;
+  std::int64_t value_epochs = 8;
   std::int64_t minibatch = 512;
   std::int64_t update_interval = 1;
 

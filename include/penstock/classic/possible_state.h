@@ -13,8 +13,8 @@ inline void require_possible(bool possible) {
   if (!possible) { throw DataError("env state: a value that no episode of this env can have"); }
 }
 
-template <std::size_t n>
-bool all_finite(const std::array<double, n>& values) {
+template <std::size_t N>
+bool all_finite(const std::array<double, N>& values) {
   for (const double value : values) {
     if (!std::isfinite(value)) { return false; }
   }

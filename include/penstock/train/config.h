@@ -24,7 +24,7 @@ struct EnvConfig {
 };
 
 struct RolloutConfig {
-  std::int64_t steps = 32;
+  std::int64_t steps = 64;
   std::int64_t shards = 2;
 
   template <class Visitor>
