@@ -23,6 +23,7 @@ struct Case {
 
 const std::vector<Case> kCases = {
     {"cartpole", {"env.id=cartpole", "env.num_envs=10", "rollout.steps=40"}},
+    {"uneven", {"env.id=cartpole", "env.num_envs=7", "rollout.shards=3", "ppo.max_grad_norm=0"}},
     {"value_clip",
      {"env.id=cartpole", "env.num_envs=8", "ppo.value_clip=0.1", "ppo.clip=0.05",
       "ppo.entropy_weight=0.02", "net.shared_trunk=true", "net.activation=relu",
