@@ -1,0 +1,21 @@
+"""The README's first block, as it stands there, after the build: a policy, in under a minute."""
+
+import pathlib
+import re
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def test_first_block(penstock, tmp_path):
+    block = re.search(r"```bash\n(.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
+    lines = [line for line in block.splitlines() if line.startswith("build/release/penstock ")]
+    assert [line.split()[1] for line in lines] == ["train", "eval"]
+    begin = time.monotonic()
+    for line in lines:
+        done = subprocess.run([penstock.exe, *line.split()[1:]], cwd=tmp_path, capture_output=True, text=True,
+                              check=True, env=penstock.environment(), stdin=subprocess.DEVNULL)
+    assert time.monotonic() - begin < 60
+    assert float(re.search(r"mean reward (-?[\d.]+)", done.stdout).group(1)) >= 475
+    assert list((tmp_path / "runs" / "first").glob("events.out.tfevents.*"))
