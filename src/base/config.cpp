@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <tuple>
 
 #include "penstock/base/errors.h"
 
@@ -127,7 +128,7 @@ struct Assign {
   }
 };
 
-std::string quoted(const std::string& text) {
+std::string toml_string(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') { out += '\\'; }
@@ -149,7 +150,7 @@ struct Print {
     const std::string text = fmt::format("{}", *value);
     return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
   }
-  std::string operator()(const std::string* value) const { return quoted(*value); }
+  std::string operator()(const std::string* value) const { return toml_string(*value); }
   std::string operator()(const std::vector<std::int64_t>* value) const {
     return fmt::format("[{}]", fmt::join(*value, ", "));
   }
@@ -233,6 +234,12 @@ void Settings::add_environment(std::span<const char* const> environment) {
 }
 
 void Settings::add(std::string path, std::string text, std::string origin) {
+  // Every value is printed into the resolved config: what that could not hold is refused here.
+  try {
+    std::ignore = toml::parse("text = " + toml_string(text));
+  } catch (const toml::parse_error&) {
+    throw ConfigError(fmt::format("{} ({}): the value is not UTF-8 text", path, origin));
+  }
   settings_.push_back(
       {.path = std::move(path), .text = std::move(text), .origin = std::move(origin)});
 }

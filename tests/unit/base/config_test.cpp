@@ -278,3 +278,10 @@ TEST_CASE("to_markdown has a row for every key") {
   CHECK(std::count(table.begin(), table.end(), '\n') == static_cast<long>(fields.size()) + 2);
   CHECK(contains(table, "| `ppo.clip` | `0.2` | 0 to 1 | how far the ratio may move |\n"));
 }
+
+TEST_CASE("a value that is not UTF-8 is refused where it enters") {
+  CHECK(contains(assignment_error("name=0x\xC1"
+                                  "f"),
+                 "name (--set): the value is not UTF-8"));
+  CHECK(from_assignment("name=caf\xC3\xA9").name == "caf\xC3\xA9");
+}
