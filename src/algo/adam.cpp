@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "penstock/fused/adam.h"
 #include "penstock/rollout/shards.h"
 
 namespace penstock {
@@ -38,6 +39,57 @@ void Adam::for_each_chunk(const Work& work) const {
 
 void Adam::step(double learning_rate) {
   ++num_steps_;
+  if (policy_.device().is_cpu()) {
+    step_on_cpu(learning_rate);
+  } else {
+    step_on_device(learning_rate);
+  }
+  policy_.weights_changed();
+}
+
+void Adam::step_on_cpu(double learning_rate) {
+  const auto at = [](const at::Tensor& flat, std::int64_t start) {
+    return flat.data_ptr<float>() + start;
+  };
+  for_each_chunk([&](std::int64_t chunk, std::int64_t start, std::int64_t size) {
+    std::vector<float*> parts;
+    for (std::size_t s = 0; s < policy_.num_shards(); ++s) {
+      parts.push_back(at(policy_.gradient(s), start));
+    }
+    const auto n = static_cast<std::size_t>(size);
+    tree_reduce(std::span(parts), [n](float* a, const float* b) { fused::add(a, b, n); });
+    *at(squares_, chunk) = fused::sum_of_squares(parts[0], n);
+  });
+  double square = 0;
+  for (std::int64_t chunk = 0; chunk < squares_.numel(); ++chunk) {
+    square += *at(squares_, chunk);
+  }
+  const double limit = options_.max_grad_norm;
+  const double scale = limit > 0 ? std::min(1.0, limit / (std::sqrt(square) + 1e-6)) : 1.0;
+  for_each_chunk([&](std::int64_t, std::int64_t start, std::int64_t size) {
+    fused::adam_step({.weight = at(policy_.weights(), start),
+                      .gradient = at(policy_.gradient(0), start),
+                      .exp_avg = at(exp_avg_, start),
+                      .exp_avg_sq = at(exp_avg_sq_, start),
+                      .n = static_cast<std::size_t>(size),
+                      .scale = static_cast<float>(scale),
+                      .beta1 = static_cast<float>(options_.beta1),
+                      .one_minus_beta1 = static_cast<float>(1 - options_.beta1),
+                      .beta2 = static_cast<float>(options_.beta2),
+                      .one_minus_beta2 = static_cast<float>(1 - options_.beta2),
+                      .epsilon = static_cast<float>(options_.epsilon),
+                      .step_size = static_cast<float>(learning_rate / correction(options_.beta1)),
+                      .inverse_root_correction2 =
+                          static_cast<float>(1.0 / std::sqrt(correction(options_.beta2)))});
+  });
+}
+
+/// How far a moment that started at zero has come.
+double Adam::correction(double beta) const {
+  return 1 - std::pow(beta, static_cast<double>(num_steps_));
+}
+
+void Adam::step_on_device(double learning_rate) {
   sum_gradients();
   const at::Tensor scale = clip_scale();
   for_each_chunk([&](std::int64_t, std::int64_t start, std::int64_t size) {
@@ -72,11 +124,9 @@ void Adam::move_chunk(std::int64_t start, std::int64_t size, const at::Tensor& s
   at::Tensor square = part(exp_avg_sq_);
   mean.mul_(options_.beta1).add_(gradient, 1 - options_.beta1);
   square.mul_(options_.beta2).addcmul_(gradient, gradient, 1 - options_.beta2);
-  const auto steps = static_cast<double>(num_steps_);
-  const double correction1 = 1 - std::pow(options_.beta1, steps);
-  const double correction2 = 1 - std::pow(options_.beta2, steps);
-  const at::Tensor deviation = square.sqrt().div_(std::sqrt(correction2)).add_(options_.epsilon);
-  part(policy_.weights()).addcdiv_(mean, deviation, -learning_rate / correction1);
+  const at::Tensor deviation =
+      square.sqrt().div_(std::sqrt(correction(options_.beta2))).add_(options_.epsilon);
+  part(policy_.weights()).addcdiv_(mean, deviation, -learning_rate / correction(options_.beta1));
 }
 
 }  // namespace penstock

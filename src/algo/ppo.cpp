@@ -1,68 +1,60 @@
 #include "penstock/algo/ppo.h"
 
-#include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "algo/gradients.h"
 #include "penstock/base/check.h"
 #include "penstock/base/errors.h"
 #include "penstock/base/random.h"
 
-// Shapes: T steps, N envs, B samples of a minibatch, F features, A alternatives, D action numbers.
+// Shapes: T steps, N envs, S shards.
 
 namespace penstock {
 namespace {
-
-/// What is summed over the minibatches of an update, per shard.
-enum Sum : std::int64_t { kPolicy, kValue, kEntropy, kKl, kClipped, kTotal, kNumSums };
 
 double scheduled(double initial, const std::string& schedule, double progress) {
   return schedule == "linear" ? initial * std::max(0.0, 1.0 - progress) : initial;
 }
 
-at::Tensor scalar_or_zero(const at::Tensor& x, const at::Tensor& like) {
-  return x.defined() ? x.detach() : at::zeros({}, like.options());
+/// In two passes: no division per number, and no cancellation.
+Moments moments_of(std::span<const float> values, std::span<const std::int64_t> chosen) {
+  Moments moments;
+  if (chosen.empty()) { return moments; }
+  double sum = 0;
+  for (const std::int64_t i : chosen) { sum += values[static_cast<std::size_t>(i)]; }
+  moments.count = static_cast<double>(chosen.size());
+  moments.mean = sum / moments.count;
+  for (const std::int64_t i : chosen) {
+    const double delta = values[static_cast<std::size_t>(i)] - moments.mean;
+    moments.m2 += delta * delta;
+  }
+  return moments;
+}
+
+/// The share of the targets' variance that the values explain; NaN when there is none.
+double explained_variance(std::span<const float> values, std::span<const float> targets) {
+  Moments spread;
+  Moments error;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    spread.add(targets[i]);
+    error.add(double{targets[i]} - values[i]);
+  }
+  return spread.m2 > 0 ? 1.0 - error.m2 / spread.m2 : std::nan("");
+}
+
+std::span<const float> floats(const at::Tensor& tensor, std::int64_t count) {
+  return {tensor.data_ptr<float>(), static_cast<std::size_t>(count)};
 }
 
 }  // namespace
 
-/// The rollout as one list of samples, on the policy's device: sample t * N + n.
-struct Ppo::Samples {
-  at::Tensor obs;        // [T * N, F]
-  at::Tensor legal;      // [T * N, A] or undefined
-  at::Tensor actions;    // [T * N, D]
-  at::Tensor log_prob;   // [T * N]
-  at::Tensor value;      // [T * N]
-  at::Tensor advantage;  // [T * N]
-  at::Tensor target;     // [T * N]
-  at::Tensor cpu_advantage;
-  std::int64_t num_steps = 0;
-  std::int64_t num_envs = 0;
-
-  Samples(const RolloutBuffer& rollout, at::Device device)
-      : num_steps(rollout.num_steps()), num_envs(rollout.num_envs()) {
-    const std::int64_t count = num_steps * num_envs;
-    const auto rows = [&](const at::Tensor& x) {
-      return x.narrow(0, 0, num_steps).reshape({count, -1}).to(device);
-    };
-    const auto column = [&](const at::Tensor& x) { return rows(x).view({count}); };
-    obs = rows(rollout.obs);
-    if (rollout.legal.defined()) { legal = rows(rollout.legal); }
-    actions = rows(rollout.actions);
-    log_prob = column(rollout.log_prob);
-    value = column(rollout.value);
-    advantage = column(rollout.advantage);
-    target = column(rollout.target);
-    cpu_advantage = rollout.advantage.view({count});
-  }
-  [[nodiscard]] std::int64_t count() const { return num_steps * num_envs; }
-};
-
 /// One pass over the rollout.
 struct Ppo::Epoch {
   std::uint64_t number = 0;  // since the run began, for the shuffle
+  std::int64_t num_steps = 0;
+  std::int64_t num_envs = 0;
+  std::span<const float> advantage;  // [T * N]
   bool policy = true;
   bool value = true;
   std::int64_t num_minibatches = 1;
@@ -70,10 +62,14 @@ struct Ppo::Epoch {
   std::vector<double> mean;                      // [num_minibatches], of the whole minibatch
   std::vector<double> scale;                     // 1 / deviation
 
-  /// Shard `size`'s part of minibatch m: [first, second).
-  [[nodiscard]] std::pair<std::int64_t, std::int64_t> slice(std::int64_t size,
-                                                            std::int64_t m) const {
-    return {size * m / num_minibatches, size * (m + 1) / num_minibatches};
+  /// The part of a shard's order that minibatch m takes.
+  [[nodiscard]] std::span<const std::int64_t> slice(const std::vector<std::int64_t>& order,
+                                                    std::int64_t m) const {
+    const auto size = static_cast<std::int64_t>(order.size());
+    const std::int64_t begin = size * m / num_minibatches;
+    const std::int64_t end = size * (m + 1) / num_minibatches;
+    return std::span(order).subspan(static_cast<std::size_t>(begin),
+                                    static_cast<std::size_t>(end - begin));
   }
 };
 
@@ -81,60 +77,68 @@ Ppo::Ppo(const PpoConfig& config, Policy& policy, const ActionHead& head, const 
          ThreadPool& pool, std::uint64_t seed)
     : config_(config),
       policy_(policy),
-      head_(head),
       shards_(shards),
       pool_(pool),
       seed_(seed),
       adam_(policy, pool, {.epsilon = config.adam_epsilon, .max_grad_norm = config.max_grad_norm}),
+      gradients_(policy.is_fused() ? detail::make_fused_gradients(policy, head)
+                                   : detail::make_eager_gradients(policy, head)),
       loss_config_{.clip = config.clip,
                    .value_clip = config.value_clip,
                    .value_weight = config.value_weight,
                    .entropy_weight = config.entropy_weight},
-      order_(shards.count()),
-      sums_(shards.count()) {}
+      order_(shards.count()) {}
+
+Ppo::~Ppo() = default;
 
 Metrics Ppo::update(const RolloutBuffer& rollout, double progress) {
-  const Samples samples(rollout, policy_.device());
+  const std::int64_t count = rollout.num_steps() * rollout.num_envs();
   learning_rate_ = scheduled(config_.learning_rate, config_.learning_rate_schedule, progress);
   loss_config_.clip = scheduled(config_.clip, config_.clip_schedule, progress);
-  for (at::Tensor& sums : sums_) { sums = at::zeros({kNumSums}, samples.value.options()); }
+  gradients_->begin(rollout, loss_config_);
 
   const std::int64_t num_epochs = std::max(config_.policy_epochs, config_.value_epochs);
   std::int64_t policy_epochs = config_.policy_epochs;
-  num_updates_ = 0;
+  num_epochs_run_ = 0;
+  Epoch epoch;
+  epoch.num_steps = rollout.num_steps();
+  epoch.num_envs = rollout.num_envs();
+  epoch.advantage = floats(rollout.advantage, count);
+  epoch.num_minibatches = std::max<std::int64_t>(1, count / config_.minibatch);
+  epoch.advantages.resize(shards_.count());
   for (std::int64_t e = 0; e < num_epochs; ++e) {
-    Epoch epoch;
     epoch.number = static_cast<std::uint64_t>(policy_.version() * num_epochs + e);
     epoch.policy = e < policy_epochs;
     epoch.value = e < config_.value_epochs;
     if (!epoch.policy && !epoch.value) { break; }
-    epoch.num_minibatches = std::max<std::int64_t>(1, samples.count() / config_.minibatch);
-    epoch.advantages.resize(shards_.count());
-    const double kl_before = config_.target_kl > 0 ? total_sum(kKl) : 0;
-    pool_.run(shards_.count(), [&](std::size_t s) { shuffle(epoch, samples, s); });
-    normalise_advantages(epoch);
-    for (std::int64_t m = 0; m < epoch.num_minibatches; ++m) { learn_minibatch(samples, epoch, m); }
-    ++num_updates_;
+    const double kl_before = config_.target_kl > 0 ? total_sums().kl : 0;
+    run_epoch(epoch);
+    ++num_epochs_run_;
     if (config_.target_kl > 0 && epoch.policy) {
-      const double kl = (total_sum(kKl) - kl_before) / static_cast<double>(epoch.num_minibatches);
+      const double kl = (total_sums().kl - kl_before) / static_cast<double>(epoch.num_minibatches);
       if (kl > config_.target_kl) { policy_epochs = e + 1; }
     }
   }
   policy_.set_version(policy_.version() + 1);
-  return report(samples, std::min(policy_epochs, num_updates_));
+  return report(rollout, std::min(policy_epochs, num_epochs_run_));
+}
+
+void Ppo::run_epoch(Epoch& epoch) {
+  pool_.run(shards_.count(), [&](std::size_t s) { shuffle(epoch, s); });
+  normalise_advantages(epoch);
+  for (std::int64_t m = 0; m < epoch.num_minibatches; ++m) { learn_minibatch(epoch, m); }
 }
 
 /// The shard's own permutation, and the moments of its advantages slice by slice.
-void Ppo::shuffle(Epoch& epoch, const Samples& samples, std::size_t shard) {
+void Ppo::shuffle(Epoch& epoch, std::size_t shard) {
   const EnvRange range = shards_.range(shard);
-  const auto size = static_cast<std::int64_t>(range.size()) * samples.num_steps;
-  at::Tensor order = at::empty({size}, at::kLong);
-  const std::span<std::int64_t> indices(order.data_ptr<std::int64_t>(),
-                                        static_cast<std::size_t>(size));
+  const std::int64_t size = static_cast<std::int64_t>(range.size()) * epoch.num_steps;
+  std::vector<std::int64_t>& indices = order_[shard];
+  indices.resize(static_cast<std::size_t>(size));
   auto next = indices.begin();
-  for (std::int64_t t = 0; t < samples.num_steps; ++t) {
+  for (std::int64_t t = 0; t < epoch.num_steps; ++t) {
     for (std::size_t n = range.begin; n < range.end; ++n) {
-      *next++ = t * samples.num_envs + static_cast<std::int64_t>(n);
+      *next++ = t * epoch.num_envs + static_cast<std::int64_t>(n);
     }
   }
   Random random({.seed = seed_,
@@ -144,16 +148,11 @@ void Ppo::shuffle(Epoch& epoch, const Samples& samples, std::size_t shard) {
   for (std::size_t i = indices.size(); i > 1; --i) {
     std::swap(indices[i - 1], indices[random.below(static_cast<std::uint32_t>(i))]);
   }
-  const float* advantage = samples.cpu_advantage.data_ptr<float>();
   std::vector<Moments>& moments = epoch.advantages[shard];
-  moments.assign(static_cast<std::size_t>(epoch.num_minibatches), {});
+  moments.clear();
   for (std::int64_t m = 0; m < epoch.num_minibatches; ++m) {
-    const auto [begin, end] = epoch.slice(size, m);
-    for (std::int64_t i = begin; i < end; ++i) {
-      moments[static_cast<std::size_t>(m)].add(advantage[indices[static_cast<std::size_t>(i)]]);
-    }
+    moments.push_back(moments_of(epoch.advantage, epoch.slice(indices, m)));
   }
-  order_[shard] = order.to(policy_.device());
 }
 
 void Ppo::normalise_advantages(Epoch& epoch) const {
@@ -161,6 +160,8 @@ void Ppo::normalise_advantages(Epoch& epoch) const {
               [](std::vector<Moments>& a, const std::vector<Moments>& b) {
                 for (std::size_t m = 0; m < a.size(); ++m) { a[m].merge(b[m]); }
               });
+  epoch.mean.clear();
+  epoch.scale.clear();
   for (const Moments& whole : epoch.advantages[0]) {
     // The unbiased deviation, as torch.std and so every PPO around computes it.
     const double deviation = std::sqrt(whole.m2 / std::max(1.0, whole.count - 1));
@@ -169,82 +170,53 @@ void Ppo::normalise_advantages(Epoch& epoch) const {
   }
 }
 
-void Ppo::learn_minibatch(const Samples& samples, const Epoch& epoch, std::int64_t minibatch) {
-  pool_.run(shards_.count(), [&](std::size_t s) { shard_gradient(samples, epoch, s, minibatch); });
+void Ppo::learn_minibatch(const Epoch& epoch, std::int64_t minibatch) {
+  const auto m = static_cast<std::size_t>(minibatch);
+  pool_.run(shards_.count(), [&](std::size_t s) {
+    gradients_->compute({.shard = s,
+                         .samples = epoch.slice(order_[s], minibatch),
+                         .count = epoch.advantages[0][m].count,
+                         .advantage_mean = epoch.mean[m],
+                         .advantage_scale = epoch.scale[m],
+                         .policy = epoch.policy,
+                         .value = epoch.value});
+  });
   adam_.step(learning_rate_);
 }
 
-void Ppo::shard_gradient(const Samples& samples, const Epoch& epoch, std::size_t shard,
-                         std::int64_t minibatch) {
-  policy_.gradient(shard).zero_();
-  const auto [begin, end] = epoch.slice(order_[shard].numel(), minibatch);
-  if (begin == end) { return; }
-  const at::Tensor index = order_[shard].narrow(0, begin, end - begin);
-  const auto pick = [&](const at::Tensor& x) { return x.index_select(0, index); };
-  const Want want = !epoch.value ? Want::policy : !epoch.policy ? Want::value : Want::both;
-  const at::Tensor legal = samples.legal.defined() ? pick(samples.legal) : at::Tensor();
-  const NetworkOutput out = policy_.replica(shard).forward({pick(samples.obs), legal}, want);
-
-  PpoTerms terms;
-  const auto m = static_cast<std::size_t>(minibatch);
-  if (epoch.policy) {
-    const ActionTerms action = head_.evaluate(out.params, pick(samples.actions), legal);
-    terms.log_prob = action.log_prob;
-    terms.entropy = action.entropy;
-    terms.old_log_prob = pick(samples.log_prob);
-    terms.advantage = pick(samples.advantage).sub_(epoch.mean[m]).mul_(epoch.scale[m]);
-  }
-  if (epoch.value) {
-    terms.value = out.value;
-    terms.target = pick(samples.target);
-    if (loss_config_.value_clip > 0) { terms.old_value = pick(samples.value); }
-  }
-  const PpoLoss loss = ppo_loss(terms, loss_config_);
-  // Each shard's mean counts by its share, so the shards' gradients add up to the minibatch's.
-  const double share = static_cast<double>(end - begin) / epoch.advantages[0][m].count;
-  (loss.total * share).backward();
-
-  const c10::NoGradGuard no_grad;
-  const at::Tensor& like = samples.value;
-  sums_[shard].add_(
-      at::stack({scalar_or_zero(loss.policy, like), scalar_or_zero(loss.value, like),
-                 scalar_or_zero(loss.entropy, like), scalar_or_zero(loss.approx_kl, like),
-                 scalar_or_zero(loss.clip_fraction, like), loss.total.detach()}),
-      share);
-}
-
-double Ppo::total_sum(std::int64_t which) const {
-  std::vector<double> parts;
-  for (const at::Tensor& sums : sums_) { parts.push_back(sums[which].item<double>()); }
-  tree_reduce(std::span(parts), [](double& a, double b) { a += b; });
+detail::UpdateSums Ppo::total_sums() const {
+  std::vector<detail::UpdateSums> parts;
+  for (std::size_t s = 0; s < shards_.count(); ++s) { parts.push_back(gradients_->sums(s)); }
+  tree_reduce(std::span(parts),
+              [](detail::UpdateSums& a, const detail::UpdateSums& b) { a.add(b); });
   return parts[0];
 }
 
-Metrics Ppo::report(const Samples& samples, std::int64_t policy_epochs) const {
+Metrics Ppo::report(const RolloutBuffer& rollout, std::int64_t policy_epochs) const {
+  const std::int64_t count = rollout.num_steps() * rollout.num_envs();
   const auto minibatches =
-      static_cast<double>(std::max<std::int64_t>(1, samples.count() / config_.minibatch));
-  const double policy_steps = std::max(1.0, minibatches * static_cast<double>(policy_epochs));
-  const double value_steps = std::max(1.0, minibatches * static_cast<double>(config_.value_epochs));
-  const double loss =
-      total_sum(kTotal) / std::max(1.0, minibatches * static_cast<double>(num_updates_));
+      static_cast<double>(std::max<std::int64_t>(1, count / config_.minibatch));
+  const auto steps = [&](std::int64_t epochs) {
+    return std::max(1.0, minibatches * static_cast<double>(epochs));
+  };
+  const detail::UpdateSums sums = total_sums();
+  const double loss = sums.total / steps(num_epochs_run_);
   if (!std::isfinite(loss)) {
     throw Error(Exit::failed,
                 "the loss is not finite at update " + std::to_string(policy_.version()) +
                     "; the last checkpoint is from before it. Try a lower ppo.learning_rate, a "
                     "ppo.max_grad_norm, or normalise.reward = true");
   }
-  const at::Tensor error = samples.target - samples.value;
-  const double spread = samples.target.var(false).item<double>();
-  return {{"train/approx_kl", total_sum(kKl) / policy_steps},
-          {"train/clip_fraction", total_sum(kClipped) / policy_steps},
+  return {{"train/approx_kl", sums.kl / steps(policy_epochs)},
+          {"train/clip_fraction", sums.clipped / steps(policy_epochs)},
           {"train/clip_range", loss_config_.clip},
-          {"train/entropy_loss", -total_sum(kEntropy) / policy_steps},
+          {"train/entropy_loss", -sums.entropy / steps(policy_epochs)},
           {"train/explained_variance",
-           spread > 0 ? 1.0 - error.var(false).item<double>() / spread : std::nan("")},
+           explained_variance(floats(rollout.value, count), floats(rollout.target, count))},
           {"train/learning_rate", learning_rate_},
           {"train/loss", loss},
-          {"train/policy_gradient_loss", total_sum(kPolicy) / policy_steps},
-          {"train/value_loss", total_sum(kValue) / value_steps}};
+          {"train/policy_gradient_loss", sums.policy / steps(policy_epochs)},
+          {"train/value_loss", sums.value / steps(config_.value_epochs)}};
 }
 
 }  // namespace penstock

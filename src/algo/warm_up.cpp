@@ -40,6 +40,7 @@ void rehearse(PpoConfig config, Policy& policy, const ActionHead& head, const En
 
 void warm_up(const PpoConfig& config, Policy& policy, const ActionHead& head, const Shards& shards,
              const EnvSpec& spec, std::int64_t num_steps) {
+  if (policy.is_fused()) { return; }     // our kernels set nothing up
   std::set<std::int64_t> batches = {1};  // truncated rows are valued one by one
   const auto total = static_cast<std::int64_t>(shards.num_envs()) * num_steps;
   const std::int64_t minibatches = std::max<std::int64_t>(1, total / config.minibatch);
@@ -53,6 +54,7 @@ void warm_up(const PpoConfig& config, Policy& policy, const ActionHead& head, co
   const std::int64_t version = policy.version();
   for (const std::int64_t batch : batches) { rehearse(config, policy, head, spec, batch); }
   policy.weights().copy_(weights);
+  policy.weights_changed();
   policy.set_version(version);
 }
 

@@ -34,11 +34,18 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
 // counter = {block, episode low, owner, stream | episode high}: the block counts up from one, so
 // that block zero of a fresh Random is never drawn and wrapping it cannot reach another owner's
 // numbers.
-Random::Random(const RandomKey& key)
-    : key_{static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)},
-      counter_{0, static_cast<std::uint32_t>(key.episode), key.owner,
-               static_cast<std::uint32_t>(key.stream) << 16 |
-                   static_cast<std::uint32_t>(key.episode >> 32 & 0xFFFF)} {}
+Random::Start Random::start(const RandomKey& key) {
+  return {{static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)},
+          {0, static_cast<std::uint32_t>(key.episode), key.owner,
+           static_cast<std::uint32_t>(key.stream) << 16 |
+               static_cast<std::uint32_t>(key.episode >> 32 & 0xFFFF)}};
+}
+
+Random::Random(const RandomKey& key) {
+  const Start begin = start(key);
+  key_ = begin.key;
+  counter_ = begin.counter;
+}
 
 std::uint32_t Random::next() {
   if (used_ == kWords) {
@@ -68,13 +75,15 @@ double Random::normal() {
 std::uint32_t Random::below(std::uint32_t bound) {
   PENSTOCK_CHECK(bound, >, 0U);
   // Lemire's method: the high word of a product, rejecting the few low words that would bias it.
-  const std::uint32_t threshold = -bound % bound;
-  while (true) {
-    const std::uint64_t product = std::uint64_t{next()} * bound;
-    if (static_cast<std::uint32_t>(product) >= threshold) {
-      return static_cast<std::uint32_t>(product >> 32);
+  // They are below bound, so that the division is seldom needed.
+  std::uint64_t product = std::uint64_t{next()} * bound;
+  if (static_cast<std::uint32_t>(product) < bound) {
+    const std::uint32_t threshold = -bound % bound;
+    while (static_cast<std::uint32_t>(product) < threshold) {
+      product = std::uint64_t{next()} * bound;
     }
   }
+  return static_cast<std::uint32_t>(product >> 32);
 }
 
 std::uint64_t episode_seed(std::uint64_t seed, std::uint32_t env, std::uint64_t episode) {

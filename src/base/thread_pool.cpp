@@ -87,6 +87,7 @@ void ThreadPool::stop() {
 }
 
 void ThreadPool::run(std::size_t num_tasks, const std::function<void(std::size_t)>& task) {
+  if (num_tasks == 1) { return task(0); }  // waking the others would cost more than it brings
   task_ = &task;
   num_tasks_ = num_tasks;
   failures_.assign(num_tasks, nullptr);

@@ -92,6 +92,9 @@ void add_config_options(CLI::App& app, Common& common) {
   add_key(app, common, "--total-timesteps", "total_timesteps", "env steps to train for");
   add_key(app, common, "--seed", "seed", "of everything random");
   add_key(app, common, "--threads", "threads", "threads; 0: all cores. Never changes results");
+  add_key(app, common, "--learner", "learner", "auto, eager or fused");
+  add_key(app, common, "--isa", "isa",
+          "instruction set of the fused kernels: auto, avx512, avx2, ...");
   add_key(app, common, "--device", "device", "cpu, cuda or mps");
   add_key(app, common, "--learning-rate", "ppo.learning_rate", "Adam's step size");
   add_key(app, common, "--run-dir,--checkpoint-dir", "run.dir", "where the run lives");

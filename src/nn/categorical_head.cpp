@@ -1,11 +1,15 @@
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "nn/heads.h"
 #include "penstock/base/errors.h"
 #include "penstock/base/random.h"
+#include "penstock/fused/dense.h"
+#include "penstock/fused/sample.h"
 
 namespace penstock::detail {
 namespace {
@@ -13,52 +17,33 @@ namespace {
 // Finite, because 0 * log 0 must stay 0 in the entropy; far enough that exp() of it is 0.
 constexpr float kIllegal = -1e9F;
 
-/// One choice: its logits and mask in a row.
-struct Choice {
-  std::span<const float> logits;
-  std::span<const bool> legal;  // or empty
-
-  [[nodiscard]] bool allows(std::size_t a) const { return legal.empty() || legal[a]; }
-  /// The largest legal logit's place; npos when nothing is legal.
-  [[nodiscard]] std::size_t best() const {
-    std::size_t best = kNone;
-    for (std::size_t a = 0; a < logits.size(); ++a) {
-      if (allows(a) && (best == kNone || logits[a] > logits[best])) { best = a; }
-    }
-    return best;
-  }
-  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+/// A chunk's params and masks by columns, one set per thread: heads themselves hold no state.
+struct Columns {
+  std::vector<float> logits;  // [A, kDrawRows]
+  std::vector<float> legal;   // [A, kDrawRows]
 };
 
-struct Drawn {
-  std::int64_t action = 0;
-  float log_prob = 0;
-};
+Columns& columns_of_size(std::size_t num_actions) {
+  thread_local Columns columns;
+  const std::size_t size = num_actions * fused::kDrawRows;
+  if (columns.logits.size() < size) {
+    columns.logits.resize(size);
+    columns.legal.resize(size);
+  }
+  return columns;
+}
 
-/// Inverse transform sampling over the legal alternatives.
-Drawn draw(const Choice& choice, std::size_t best, float uniform) {
-  const float top = choice.logits[best];
-  float total = 0;
-  for (std::size_t a = 0; a < choice.logits.size(); ++a) {
-    if (choice.allows(a)) { total += std::exp(choice.logits[a] - top); }
-  }
-  float left = uniform * total;
-  std::size_t chosen = best;  // rounding may leave a crumb after the last alternative
-  for (std::size_t a = 0; a < choice.logits.size(); ++a) {
-    if (!choice.allows(a)) { continue; }
-    left -= std::exp(choice.logits[a] - top);
-    if (left < 0) {
-      chosen = a;
-      break;
-    }
-  }
-  return {static_cast<std::int64_t>(chosen), choice.logits[chosen] - top - std::log(total)};
+[[noreturn]] void refuse(std::size_t env, std::span<const bool> legal) {
+  const bool any = legal.empty() || std::ranges::find(legal, true) != legal.end();
+  throw DataError("env " + std::to_string(env) +
+                  (any ? ": the policy's output is not finite"
+                       : ": no action is legal; the env must allow at least one in every row"));
 }
 
 }  // namespace
 
 CategoricalHead::CategoricalHead(const ActionSpec& spec)
-    : choices_(spec.choices()), num_actions_(spec.num_actions()) {}
+    : choices_(spec.choices()), num_actions_(spec.num_actions()), masked_(spec.masked()) {}
 
 ActionTerms CategoricalHead::evaluate(const at::Tensor& params, const at::Tensor& actions,
                                       const at::Tensor& legal) const {
@@ -78,53 +63,89 @@ ActionTerms CategoricalHead::evaluate(const at::Tensor& params, const at::Tensor
   return sum;
 }
 
-template <class Pick>
-void CategoricalHead::for_each_choice(const ActionBlock& block, std::size_t first_env,
-                                      const Pick& pick) const {
-  const std::size_t dims = choices_.size();
-  const std::size_t rows = block.params.size() / num_actions_;
-  for (std::size_t i = 0; i < rows; ++i) {
-    std::size_t offset = i * num_actions_;
-    for (std::size_t d = 0; d < dims; ++d) {
-      const auto n = static_cast<std::size_t>(choices_[d]);
-      const Choice choice{block.params.subspan(offset, n),
-                          block.legal.empty() ? block.legal : block.legal.subspan(offset, n)};
-      const std::size_t best = choice.best();
-      if (best == Choice::kNone) {
-        throw DataError("env " + std::to_string(first_env + i) +
-                        ": no action is legal; the env must allow at least one in every row");
-      }
-      if (!std::isfinite(choice.logits[best])) {
-        throw DataError("env " + std::to_string(first_env + i) +
-                        ": the policy's output is not finite");
-      }
-      pick(i, d, choice, best);
-      offset += n;
-    }
+void CategoricalHead::sample(const ActionBlock& block, const ActionNoise& noise) const {
+  const std::size_t num_rows = block.params.size() / num_actions_;
+  for (std::size_t first = 0; first < num_rows; first += fused::kDrawRows) {
+    sample_chunk(block, first, std::min(fused::kDrawRows, num_rows - first), noise);
   }
 }
 
-void CategoricalHead::sample(const ActionBlock& block, const ActionNoise& noise) const {
-  Random random;
-  for_each_choice(block, noise.first_env,
-                  [&](std::size_t i, std::size_t d, const Choice& choice, std::size_t best) {
-                    if (d == 0) {
-                      random = Random({.seed = noise.seed,
-                                       .owner = static_cast<std::uint32_t>(noise.first_env + i),
-                                       .episode = noise.step,
-                                       .stream = Stream::action});
-                      block.log_prob[i] = 0;
-                    }
-                    const Drawn drawn = draw(choice, best, random.uniform_float());
-                    block.choices[i * choices_.size() + d] = drawn.action;
-                    block.log_prob[i] += drawn.log_prob;
-                  });
+void CategoricalHead::sample_chunk(const ActionBlock& block, std::size_t first, std::size_t rows,
+                                   const ActionNoise& noise) const {
+  Columns& columns = columns_of_size(num_actions_);
+  fused::transpose({.in = block.params.data() + first * num_actions_,
+                    .in_stride = num_actions_,
+                    .out = columns.logits.data(),
+                    .out_stride = fused::kDrawRows,
+                    .rows = rows,
+                    .columns = num_actions_});
+  if (masked_) {
+    const bool* legal = block.legal.data() + first * num_actions_;
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t a = 0; a < num_actions_; ++a) {
+        columns.legal[a * fused::kDrawRows + r] = legal[r * num_actions_ + a] ? 1.0F : 0.0F;
+      }
+    }
+  }
+  std::array<std::uint32_t, 4 * fused::kDrawRows> words{};
+  fused::DrawColumn chosen{};
+  fused::DrawColumn log_prob{};
+  const RandomKey key{.seed = noise.seed,
+                      .owner = static_cast<std::uint32_t>(noise.first_env + first),
+                      .episode = noise.step,
+                      .stream = Stream::action};
+  std::size_t offset = 0;
+  for (std::size_t d = 0; d < choices_.size(); ++d) {
+    const auto n = static_cast<std::size_t>(choices_[d]);
+    if (d % 4 == 0) {
+      fused::random_words(key, static_cast<std::uint32_t>(d / 4), rows, words.data());
+    }
+    const std::size_t bad = fused::draw_categorical(
+        {.logits = columns.logits.data() + offset * fused::kDrawRows,
+         .legal = masked_ ? columns.legal.data() + offset * fused::kDrawRows : nullptr,
+         .words = words.data() + d % 4 * fused::kDrawRows,
+         .chosen = chosen.data(),
+         .log_prob = log_prob.data(),
+         .n = n,
+         .rows = rows});
+    if (bad != fused::kNoRow) {
+      const std::size_t row = (first + bad) * num_actions_ + offset;
+      refuse(noise.first_env + first + bad,
+             masked_ ? block.legal.subspan(row, n) : std::span<const bool>());
+    }
+    for (std::size_t r = 0; r < rows; ++r) {
+      block.choices[(first + r) * choices_.size() + d] = static_cast<std::int64_t>(chosen[r]);
+    }
+    offset += n;
+  }
+  std::copy_n(log_prob.begin(), rows, block.log_prob.begin() + static_cast<std::ptrdiff_t>(first));
 }
 
 void CategoricalHead::mode(const ActionBlock& block) const {
-  for_each_choice(block, 0, [&](std::size_t i, std::size_t d, const Choice&, std::size_t best) {
-    block.choices[i * choices_.size() + d] = static_cast<std::int64_t>(best);
-  });
+  constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  std::size_t place = 0;
+  for (std::size_t k = 0; k < block.choices.size(); ++k) {
+    const auto n = static_cast<std::size_t>(choices_[k % choices_.size()]);
+    std::size_t best = kNone;
+    for (std::size_t a = 0; a < n; ++a) {
+      const bool legal = block.legal.empty() || block.legal[place + a];
+      if (legal && (best == kNone || block.params[place + a] > block.params[place + best])) {
+        best = a;
+      }
+    }
+    if (best == kNone || !std::isfinite(block.params[place + best])) {
+      refuse(k / choices_.size(),
+             block.legal.empty() ? block.legal : block.legal.subspan(place, n));
+    }
+    block.choices[k] = static_cast<std::int64_t>(best);
+    place += n;
+  }
+}
+
+fused::Head CategoricalHead::fused() const {
+  fused::Head head{.dims = choices_.size(), .masked = masked_};
+  head.choices.assign(choices_.begin(), choices_.end());
+  return head;
 }
 
 void CategoricalHead::to_env(std::span<const float>, std::span<float>) const {}

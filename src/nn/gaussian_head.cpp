@@ -1,12 +1,14 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
 #include "nn/heads.h"
 #include "penstock/base/errors.h"
 #include "penstock/base/random.h"
+#include "penstock/fused/sample.h"
 
 namespace penstock::detail {
 namespace {
@@ -50,27 +52,45 @@ ActionTerms GaussianHead::evaluate(const at::Tensor& params, const at::Tensor& a
 }
 
 void GaussianHead::sample(const ActionBlock& block, const ActionNoise& noise) const {
-  const std::size_t rows = block.params.size() / num_params();
-  for (std::size_t i = 0; i < rows; ++i) {
-    Random random({.seed = noise.seed,
-                   .owner = static_cast<std::uint32_t>(noise.first_env + i),
-                   .episode = noise.step,
-                   .stream = Stream::action});
-    const std::span<const float> mean = block.params.subspan(2 * i * dims_, dims_);
-    const std::span<const float> log_std = block.params.subspan((2 * i + 1) * dims_, dims_);
-    double log_prob = 0;
-    for (std::size_t d = 0; d < dims_; ++d) {
-      const double z = random.normal();
-      const double point = mean[d] + std::exp(double{log_std[d]}) * z;
-      log_prob += -0.5 * z * z - log_std[d] - kHalfLog2Pi;
-      if (squash_) { log_prob -= log_slope(point) + std::log(0.5 * (box_.high[d] - box_.low[d])); }
-      block.points[i * dims_ + d] = static_cast<float>(point);
+  const std::size_t num_rows = block.params.size() / num_params();
+  for (std::size_t first = 0; first < num_rows; first += fused::kDrawRows) {
+    sample_chunk(block, first, std::min(fused::kDrawRows, num_rows - first), noise);
+  }
+}
+
+void GaussianHead::sample_chunk(const ActionBlock& block, std::size_t first, std::size_t rows,
+                                const ActionNoise& noise) const {
+  const RandomKey key{.seed = noise.seed,
+                      .owner = static_cast<std::uint32_t>(noise.first_env + first),
+                      .episode = noise.step,
+                      .stream = Stream::action};
+  std::array<std::uint32_t, 4 * fused::kDrawRows> words{};
+  fused::DrawColumn normal{};
+  std::array<double, fused::kDrawRows> log_prob{};
+  for (std::size_t d = 0; d < dims_; ++d) {
+    if (d % 2 == 0) {  // two words a number, four a block
+      fused::random_words(key, static_cast<std::uint32_t>(d / 2), rows, words.data());
     }
-    if (!std::isfinite(log_prob)) {
-      throw DataError("env " + std::to_string(noise.first_env + i) +
+    const std::uint32_t* pair = words.data() + d % 2 * 2 * fused::kDrawRows;
+    fused::draw_normal(pair, pair + fused::kDrawRows, rows, normal.data());
+    for (std::size_t r = 0; r < rows; ++r) {
+      const float* params = block.params.data() + (first + r) * num_params();
+      const double log_std = params[dims_ + d];
+      const double z = normal[r];
+      const double point = params[d] + std::exp(log_std) * z;
+      log_prob[r] += -0.5 * z * z - log_std - kHalfLog2Pi;
+      if (squash_) {
+        log_prob[r] -= log_slope(point) + std::log(0.5 * (box_.high[d] - box_.low[d]));
+      }
+      block.points[(first + r) * dims_ + d] = static_cast<float>(point);
+    }
+  }
+  for (std::size_t r = 0; r < rows; ++r) {
+    if (!std::isfinite(log_prob[r])) {
+      throw DataError("env " + std::to_string(noise.first_env + first + r) +
                       ": the policy's output is not finite");
     }
-    block.log_prob[i] = static_cast<float>(log_prob);
+    block.log_prob[first + r] = static_cast<float>(log_prob[r]);
   }
 }
 
@@ -91,6 +111,14 @@ void GaussianHead::to_env(std::span<const float> points, std::span<float> action
         squash_ ? low + 0.5F * (std::tanh(points[k]) + 1.0F) * (high - low) : points[k];
     actions[k] = std::clamp(inside, low, high);
   }
+}
+
+fused::Head GaussianHead::fused() const {
+  fused::Head head{.dims = dims_, .squash = squash_};
+  for (std::size_t d = 0; d < dims_ && squash_; ++d) {
+    head.squash_log_scale += std::log(0.5 * (box_.high[d] - box_.low[d]));
+  }
+  return head;
 }
 
 }  // namespace penstock::detail

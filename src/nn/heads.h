@@ -16,13 +16,15 @@ class CategoricalHead final : public ActionHead {
   void sample(const ActionBlock& block, const ActionNoise& noise) const override;
   void mode(const ActionBlock& block) const override;
   void to_env(std::span<const float> points, std::span<float> actions) const override;
+  [[nodiscard]] fused::Head fused() const override;
 
  private:
-  template <class Pick>
-  void for_each_choice(const ActionBlock& block, std::size_t first_env, const Pick& pick) const;
+  void sample_chunk(const ActionBlock& block, std::size_t first, std::size_t rows,
+                    const ActionNoise& noise) const;
 
   std::vector<std::int64_t> choices_;
   std::size_t num_actions_;
+  bool masked_;
 };
 
 /// Independent normals; params are [mean | log std].
@@ -35,8 +37,12 @@ class GaussianHead final : public ActionHead {
   void sample(const ActionBlock& block, const ActionNoise& noise) const override;
   void mode(const ActionBlock& block) const override;
   void to_env(std::span<const float> points, std::span<float> actions) const override;
+  [[nodiscard]] fused::Head fused() const override;
 
  private:
+  void sample_chunk(const ActionBlock& block, std::size_t first, std::size_t rows,
+                    const ActionNoise& noise) const;
+
   Box box_;
   std::size_t dims_;
   bool squash_;

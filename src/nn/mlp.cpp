@@ -31,7 +31,7 @@ struct Linear {
   at::Tensor bias;    // [out]
 };
 
-enum class Activation { tanh, relu };
+using fused::Activation;
 
 /// A stack of linear layers with an activation between them.
 struct Stack {
@@ -48,12 +48,28 @@ struct Stack {
     }
     return x;
   }
+
+  [[nodiscard]] std::string prefix(std::size_t layer) const {
+    return name + "." + std::to_string(layer);
+  }
+
+  [[nodiscard]] std::vector<fused::LinearShape> shapes(const Network::OffsetOf& offset_of) const {
+    std::vector<fused::LinearShape> shapes;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      shapes.push_back({.inputs = static_cast<std::size_t>(layers[i].weight.size(1)),
+                        .outputs = static_cast<std::size_t>(layers[i].weight.size(0)),
+                        .weight = offset_of(prefix(i) + ".weight"),
+                        .bias = offset_of(prefix(i) + ".bias")});
+    }
+    return shapes;
+  }
 };
 
 class Mlp final : public Network {
  public:
   Mlp(const EnvSpec& spec, const NetConfig& config, std::uint64_t seed)
-      : activation_(config.activation == "tanh" ? Activation::tanh : Activation::relu),
+      : num_features_(spec.obs.size()),
+        activation_(config.activation == "tanh" ? Activation::tanh : Activation::relu),
         seed_(seed) {
     const auto features = static_cast<std::int64_t>(spec.obs.size());
     const ActionSpec& action = spec.action;
@@ -91,13 +107,23 @@ class Mlp final : public Network {
     std::vector<std::pair<std::string, at::Tensor>> all;
     for (const Stack* stack : {&trunk_, &actor_, &critic_}) {
       for (std::size_t i = 0; i < stack->layers.size(); ++i) {
-        const std::string prefix = stack->name + "." + std::to_string(i);
-        all.emplace_back(prefix + ".weight", stack->layers[i].weight);
-        all.emplace_back(prefix + ".bias", stack->layers[i].bias);
+        all.emplace_back(stack->prefix(i) + ".weight", stack->layers[i].weight);
+        all.emplace_back(stack->prefix(i) + ".bias", stack->layers[i].bias);
       }
     }
     if (log_std_.defined()) { all.emplace_back("log_std", log_std_); }
     return all;
+  }
+
+  [[nodiscard]] std::optional<fused::MlpShape> fused_shape(
+      const OffsetOf& offset_of) const override {
+    return fused::MlpShape{
+        .activation = activation_,
+        .num_features = num_features_,
+        .trunk = trunk_.shapes(offset_of),
+        .actor = actor_.shapes(offset_of),
+        .critic = critic_.shapes(offset_of),
+        .log_std = log_std_.defined() ? offset_of("log_std") : fused::MlpShape::kNone};
   }
 
  private:
@@ -119,6 +145,7 @@ class Mlp final : public Network {
     return result;
   }
 
+  std::size_t num_features_;
   Activation activation_;
   std::uint64_t seed_;
   std::uint32_t next_layer_ = 0;

@@ -1,7 +1,6 @@
 #include "penstock/rollout/sampler.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/InferenceMode.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,9 @@
 namespace penstock {
 
 namespace {
+
+// Envs of a block: enough rows to fill the kernels, few enough to stay in the first-level cache.
+constexpr std::size_t kBlock = 64;
 
 /// x * 0 is 0 unless x is NaN or infinite; summing needs no branch per number.
 bool all_finite(std::span<const float> values) {
@@ -56,7 +58,11 @@ Sampler::Sampler(VecEnv& envs, Policy& policy, const ActionHead& head, const Sha
     Shard& shard = shards_[s];
     shard.index = s;
     shard.range = shards.range(s);
-    const std::size_t size = shard.range.size();
+    // A tally of observations depends on their order, and so on blocks and segments.
+    const bool split = policy.is_fused() && !options.normalise.obs;
+    const std::size_t size = split ? std::min(kBlock, shard.range.size()) : shard.range.size();
+    shard.block_size = size;
+    shard.params.resize(size * head.num_params());
     shard.env_actions.resize(spec.action.continuous() ? size * spec.action.dims() : 0);
     shard.final_obs.resize(size * features);
     shard.ended.resize(size);
@@ -74,7 +80,7 @@ void Sampler::begin() {
     const EnvRange range = shards_[s].range;
     const ObsRows rows = buffer_.obs_rows(0, range);
     envs_.reset(range, rows);
-    absorb(shards_[s], -1);
+    absorb(shards_[s], range, -1);
   });
 }
 
@@ -95,73 +101,75 @@ void Sampler::advance(std::int64_t num_steps) {
   if (!begun_) { begin(); }
   const std::int64_t end = std::min(position_ + num_steps, buffer_.num_steps());
   pool_.run(shards_.size(), [this, end](std::size_t s) {
-    const c10::InferenceMode inference;
-    for (std::int64_t t = position_; t < end; ++t) { sample_step(shards_[s], t); }
+    Shard& shard = shards_[s];
+    for (std::size_t first = shard.range.begin; first < shard.range.end;
+         first += shard.block_size) {
+      const EnvRange block{first, std::min(first + shard.block_size, shard.range.end)};
+      for (std::int64_t t = position_; t < end; ++t) { sample_step(shard, block, t); }
+    }
+    // Blocks go through a segment one after another; the order of episodes must not tell.
+    std::ranges::stable_sort(shard.episodes, {}, &Shard::Episode::step);
   });
   steps_per_env_ += end - position_;
   position_ = end;
 }
 
-void Sampler::sample_step(Shard& shard, std::int64_t t) {
+void Sampler::sample_step(Shard& shard, EnvRange block, std::int64_t t) {
   Stopwatch watch;
-  act(shard, t);
+  act(shard, block, t);
   shard.time.infer += watch.lap();
-  step_envs(shard, t);
+  step_envs(shard, block, t);
   shard.time.env += watch.lap();
-  absorb(shard, t);
+  absorb(shard, block, t);
   shard.time.copy += watch.lap();
-  value_truncated(shard, t);
+  value_truncated(shard, block, t);
   shard.time.infer += watch.lap();
 }
 
-void Sampler::act(Shard& shard, std::int64_t t) {
-  const Observation batch = buffer_.obs_tensors(t, shard.range);
-  const at::Device device = policy_.device();
-  const NetworkOutput out =
-      policy_.replica(shard.index)
-          .forward(
-              {batch.obs.to(device), batch.legal.defined() ? batch.legal.to(device) : batch.legal},
-              Want::both);
-  const at::Tensor params = out.params.to(at::kCPU).contiguous();
-  const at::Tensor value = out.value.to(at::kCPU).contiguous();
-  std::ranges::copy(span_of<float>(value),
-                    buffer_.rows<float>(buffer_.value, t, shard.range).begin());
-  std::ranges::fill(buffer_.rows<std::int64_t>(buffer_.version, t, shard.range), policy_.version());
-  ActionBlock block{.params = span_of<const float>(params),
-                    .legal = buffer_.obs_rows(t, shard.range).legal,
-                    .log_prob = buffer_.rows<float>(buffer_.log_prob, t, shard.range)};
+void Sampler::act(Shard& shard, EnvRange block, std::int64_t t) {
+  const ObsRows rows = buffer_.obs_rows(t, block);
+  const std::span<float> params(shard.params.data(), block.size() * head_.num_params());
+  policy_.infer(shard.index, {.num_rows = block.size(),
+                              .obs = rows.obs,
+                              .legal = rows.legal,
+                              .params = params,
+                              .value = buffer_.rows<float>(buffer_.value, t, block)});
+  std::ranges::fill(buffer_.rows<std::int64_t>(buffer_.version, t, block), policy_.version());
+  ActionBlock actions{.params = params,
+                      .legal = rows.legal,
+                      .log_prob = buffer_.rows<float>(buffer_.log_prob, t, block)};
   if (buffer_.continuous()) {
-    block.points = buffer_.rows<float>(buffer_.actions, t, shard.range);
+    actions.points = buffer_.rows<float>(buffer_.actions, t, block);
   } else {
-    block.choices = buffer_.rows<std::int64_t>(buffer_.actions, t, shard.range);
+    actions.choices = buffer_.rows<std::int64_t>(buffer_.actions, t, block);
   }
   const auto step = static_cast<std::uint64_t>(steps_per_env_ + t - position_);
-  head_.sample(block, {.seed = options_.seed, .first_env = shard.range.begin, .step = step});
-  if (buffer_.continuous()) { head_.to_env(block.points, shard.env_actions); }
+  head_.sample(actions, {.seed = options_.seed, .first_env = block.begin, .step = step});
+  if (buffer_.continuous()) { head_.to_env(actions.points, shard.env_actions); }
 }
 
-void Sampler::step_envs(Shard& shard, std::int64_t t) {
-  const EnvRange range = shard.range;
+void Sampler::step_envs(Shard& shard, EnvRange block, std::int64_t t) {
   ActionRows actions{.choices = {}, .points = shard.env_actions};
   if (!buffer_.continuous()) {
-    actions.choices = buffer_.rows<const std::int64_t>(buffer_.actions, t, range);
+    actions.choices = buffer_.rows<const std::int64_t>(buffer_.actions, t, block);
   }
-  const auto terminated = buffer_.rows<bool>(buffer_.terminated, t, range);
-  const auto truncated = buffer_.rows<bool>(buffer_.truncated, t, range);
-  envs_.step(range, actions, buffer_.obs_rows(t + 1, range),
-             {.reward = buffer_.rows<float>(buffer_.reward, t, range),
+  const auto terminated = buffer_.rows<bool>(buffer_.terminated, t, block);
+  const auto truncated = buffer_.rows<bool>(buffer_.truncated, t, block);
+  envs_.step(block, actions, buffer_.obs_rows(t + 1, block),
+             {.reward = buffer_.rows<float>(buffer_.reward, t, block),
               .terminated = terminated,
               .truncated = truncated,
               .final_obs = shard.final_obs,
               .episode = shard.ended});
-  for (std::size_t i = 0; i < range.size(); ++i) {
-    if (terminated[i] || truncated[i]) { shard.episodes.push_back(shard.ended[i]); }
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    if (terminated[i] || truncated[i]) {
+      shard.episodes.push_back({steps_per_env_ + t - position_, shard.ended[i]});
+    }
   }
 }
 
 /// Checks what the envs handed over after step t (-1: the first reset) and scales it in place.
-void Sampler::absorb(Shard& shard, std::int64_t t) {
-  const EnvRange range = shard.range;
+void Sampler::absorb(Shard& shard, EnvRange range, std::int64_t t) {
   const std::int64_t step = steps_per_env_ + t - position_;
   const auto obs = buffer_.obs_rows(t + 1, range).obs;
   if (!all_finite(obs)) {
@@ -185,25 +193,22 @@ void Sampler::absorb(Shard& shard, std::int64_t t) {
 }
 
 /// What the future was worth where an episode was cut off.
-void Sampler::value_truncated(Shard& shard, std::int64_t t) {
-  const auto terminated = buffer_.rows<bool>(buffer_.terminated, t, shard.range);
-  const auto truncated = buffer_.rows<bool>(buffer_.truncated, t, shard.range);
-  const auto final_value = buffer_.rows<float>(buffer_.final_value, t, shard.range);
+void Sampler::value_truncated(Shard& shard, EnvRange block, std::int64_t t) {
+  const auto terminated = buffer_.rows<bool>(buffer_.terminated, t, block);
+  const auto truncated = buffer_.rows<bool>(buffer_.truncated, t, block);
+  const auto final_value = buffer_.rows<float>(buffer_.final_value, t, block);
   const std::size_t features = envs_.spec().obs.size();
   std::ranges::fill(final_value, 0.0F);
-  for (std::size_t i = 0; i < shard.range.size(); ++i) {
+  for (std::size_t i = 0; i < block.size(); ++i) {
     if (terminated[i] || !truncated[i]) { continue; }
     const std::span<float> row = std::span(shard.final_obs).subspan(i * features, features);
     if (!all_finite(row)) {
-      throw DataError("env " + std::to_string(shard.range.begin + i) +
+      throw DataError("env " + std::to_string(block.begin + i) +
                       ": the final observation is not finite");
     }
     if (options_.normalise.obs) { obs_normaliser_.apply(row); }
     // One row at a time: truncations are rare, and their number must not change the arithmetic.
-    const at::Tensor obs = at::from_blob(row.data(), {1, static_cast<std::int64_t>(features)});
-    const NetworkOutput out =
-        policy_.replica(shard.index).forward({obs.to(policy_.device()), at::Tensor()}, Want::value);
-    final_value[i] = out.value.item<float>();
+    policy_.infer(shard.index, {.num_rows = 1, .obs = row, .value = final_value.subspan(i, 1)});
   }
 }
 
@@ -214,15 +219,12 @@ void Sampler::finish() {
   const auto rewards = span_of<float>(buffer_.reward);
   std::vector<Moments> reward_tally(shards_.size());
   pool_.run(shards_.size(), [&](std::size_t s) {
-    const c10::InferenceMode inference;
     const EnvRange range = shards_[s].range;
-    const Observation batch = buffer_.obs_tensors(last, range);
-    const at::Tensor value =
-        policy_.replica(s)
-            .forward({batch.obs.to(policy_.device()), batch.legal}, Want::value)
-            .value;
-    std::ranges::copy(span_of<float>(value.to(at::kCPU).contiguous()),
-                      buffer_.rows<float>(buffer_.value, last, range).begin());
+    const ObsRows rows = buffer_.obs_rows(last, range);
+    policy_.infer(s, {.num_rows = range.size(),
+                      .obs = rows.obs,
+                      .legal = rows.legal,
+                      .value = buffer_.rows<float>(buffer_.value, last, range)});
     if (options_.normalise.reward) {
       reward_normaliser_.tally(rewards, span_of<const bool>(ended), range, reward_tally[s]);
     }
@@ -245,7 +247,7 @@ void Sampler::finish() {
 std::vector<EpisodeEnd> Sampler::take_episodes() {
   std::vector<EpisodeEnd> all;
   for (Shard& shard : shards_) {
-    all.insert(all.end(), shard.episodes.begin(), shard.episodes.end());
+    for (const Shard::Episode& episode : shard.episodes) { all.push_back(episode.end); }
     shard.episodes.clear();
   }
   return all;

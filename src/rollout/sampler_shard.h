@@ -10,11 +10,17 @@ namespace penstock {
 struct alignas(64) Sampler::Shard {
   std::size_t index = 0;
   EnvRange range;
-  std::vector<float> env_actions;    // [n, D], box only: what the env receives
-  std::vector<float> final_obs;      // [n, F]
-  std::vector<EpisodeEnd> ended;     // [n]
-  std::vector<Moments> obs_tally;    // [F]
-  std::vector<EpisodeEnd> episodes;  // since take_episodes()
+  std::size_t block_size = 0;      // b envs go through a segment together
+  std::vector<float> params;       // [b, P]
+  std::vector<float> env_actions;  // [b, D], box only: what the env receives
+  std::vector<float> final_obs;    // [b, F]
+  std::vector<EpisodeEnd> ended;   // [b]
+  std::vector<Moments> obs_tally;  // [F]
+  struct Episode {
+    std::int64_t step;  // of the run
+    EpisodeEnd end;
+  };
+  std::vector<Episode> episodes;  // since take_episodes()
   SampleTime time;
 };
 

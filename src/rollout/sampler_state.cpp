@@ -58,7 +58,7 @@ Sampler::State Sampler::save() const {
   state.reward_returns = at::tensor(reward_normaliser_.returns(), at::kDouble);
   std::vector<double> episodes;
   for (const Shard& shard : shards_) {
-    for (const EpisodeEnd& end : shard.episodes) {
+    for (const auto& [step, end] : shard.episodes) {
       episodes.insert(episodes.end(),
                       {static_cast<double>(shard.index), end.total_reward,
                        static_cast<double>(end.length), static_cast<double>(end.success)});
@@ -93,8 +93,9 @@ void Sampler::load(const State& state) {
   for (std::int64_t i = 0; i < state.episodes.numel() / kEpisodeWidth; ++i, x += kEpisodeWidth) {
     const auto shard = static_cast<std::size_t>(x[0]);
     expect(shard < shards_.size(), "the finished episodes");
+    // They ended before any step to come.
     shards_[shard].episodes.push_back(
-        {x[1], static_cast<std::int64_t>(x[2]), static_cast<Success>(x[3])});
+        {-1, {x[1], static_cast<std::int64_t>(x[2]), static_cast<Success>(x[3])}});
   }
   if (begun_ && position_ == 0) { fill_first_row(); }
 }

@@ -8,6 +8,7 @@
 
 #include "penstock/algo/warm_up.h"
 #include "penstock/base/errors.h"
+#include "penstock/fused/isa.h"
 #include "train/engine_parts.h"
 
 namespace penstock {
@@ -26,13 +27,20 @@ Sampler::Options sampler_options(const RunConfig& config) {
           .normalise = config.normalise};
 }
 
-/// Before any thread of the pool exists, see warm_up().
+Fusion fusion_of(const std::string& learner) {
+  return learner == "eager"   ? Fusion::never
+         : learner == "fused" ? Fusion::always
+                              : Fusion::when_fit;
+}
+
+/// Before any thread of the pool exists, see warm_up() and use_isa().
 Policy make_policy(const Plan& plan, const EnvSpec& spec, const ActionHead& head,
                    const Shards& shards) {
   use_one_torch_thread();
   const RunConfig& config = plan.config();
+  fused::use_isa(config.isa);
   Policy policy([&] { return plan.network().make(spec, config.net, config.seed); }, shards.count(),
-                device_of(config.device));
+                device_of(config.device), fusion_of(config.learner));
   warm_up(config.ppo, policy, head, shards, spec, config.horizon());
   return policy;
 }

@@ -174,6 +174,7 @@ void Engine::restore(const Checkpoint& checkpoint) {
     read_into(checkpoint, "optim", "exp_avg_sq." + slot.name,
               Policy::view(p.ppo.optimiser().exp_avg_sq(), slot));
   }
+  p.policy.weights_changed();
   p.policy.set_version(counters.at("updates"));
   p.ppo.optimiser().set_num_steps(counters.at("optimiser_steps"));
   load_envs(checkpoint, *p.envs);

@@ -1,8 +1,5 @@
 #include "penstock/train/evaluate.h"
 
-#include <ATen/ATen.h>
-#include <c10/core/InferenceMode.h>
-
 #include <cmath>
 #include <memory>
 
@@ -18,16 +15,13 @@ class Episode {
       : actor_(actor),
         envs_(envs),
         range_{index, index + 1},
-        obs_(at::zeros({1, static_cast<std::int64_t>(envs.spec().obs.size())})),
+        obs_(envs.spec().obs.size()),
+        legal_(std::make_unique<bool[]>(envs.spec().action.num_actions())),
+        params_(actor.head.num_params()),
         final_obs_(envs.spec().obs.size()),
         choices_(envs.spec().action.dims()),
         points_(envs.spec().action.dims()),
-        env_points_(envs.spec().action.dims()) {
-    const ActionSpec& action = envs.spec().action;
-    if (action.masked()) {
-      legal_ = at::ones({1, static_cast<std::int64_t>(action.num_actions())}, at::kBool);
-    }
-  }
+        env_points_(envs.spec().action.dims()) {}
 
   EpisodeEnd play(std::size_t replica, const EvalOptions& options) {
     envs_.reset(range_, rows());
@@ -39,27 +33,21 @@ class Episode {
 
  private:
   ObsRows rows() {
-    return {{obs_.data_ptr<float>(), static_cast<std::size_t>(obs_.numel())},
-            legal_.defined()
-                ? std::span(legal_.data_ptr<bool>(), static_cast<std::size_t>(legal_.numel()))
-                : std::span<bool>()};
+    const ActionSpec& action = envs_.spec().action;
+    return {obs_,
+            action.masked() ? std::span(legal_.get(), action.num_actions()) : std::span<bool>()};
   }
 
   void choose(std::size_t replica, const EvalOptions& options, std::uint64_t step) {
-    if (actor_.normaliser != nullptr) { actor_.normaliser->apply(rows().obs); }
-    const at::Device device = actor_.policy.device();
-    const at::Tensor legal = legal_.defined() ? legal_.to(device) : legal_;
-    const at::Tensor params = actor_.policy.replica(replica)
-                                  .forward({obs_.to(device), legal}, Want::policy)
-                                  .params.to(at::kCPU)
-                                  .contiguous();
+    if (actor_.normaliser != nullptr) { actor_.normaliser->apply(obs_); }
+    actor_.policy.infer(replica,
+                        {.num_rows = 1, .obs = obs_, .legal = rows().legal, .params = params_});
     float log_prob = 0;
-    const ActionBlock block{
-        .params = {params.data_ptr<float>(), static_cast<std::size_t>(params.numel())},
-        .legal = rows().legal,
-        .choices = choices_,
-        .points = points_,
-        .log_prob = {&log_prob, 1}};
+    const ActionBlock block{.params = params_,
+                            .legal = rows().legal,
+                            .choices = choices_,
+                            .points = points_,
+                            .log_prob = {&log_prob, 1}};
     if (options.deterministic) {
       actor_.head.mode(block);
     } else {
@@ -84,8 +72,10 @@ class Episode {
   const Actor& actor_;
   VecEnv& envs_;
   EnvRange range_;
-  at::Tensor obs_;    // [1, F]
-  at::Tensor legal_;  // [1, A]
+  std::vector<float> obs_;  // [F]
+  std::unique_ptr<bool[]>
+      legal_;                  // [A]  NOLINT(modernize-avoid-c-arrays): vector<bool> has no span
+  std::vector<float> params_;  // [P]
   std::vector<float> final_obs_;
   std::vector<std::int64_t> choices_;
   std::vector<float> points_;
@@ -126,7 +116,6 @@ EvalResult evaluate(const Actor& actor, const EnvFactory& env, ThreadPool& pool,
   std::vector<EpisodeEnd> ends(episodes);
   const std::size_t workers = std::min(actor.policy.num_shards(), episodes);
   pool.run(workers, [&](std::size_t worker) {
-    const c10::InferenceMode inference;
     for (std::size_t i = worker; i < episodes; i += workers) {
       ends[i] = Episode(actor, *envs, i).play(worker, options);
     }

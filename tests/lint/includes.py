@@ -13,15 +13,16 @@ DAG = {
     "env": {"base"},
     "classic": {"env", "base"},
     "store": {"base"},
-    "nn": {"env", "base"},
-    "rollout": {"nn", "env", "base"},
-    "algo": {"rollout", "nn", "env", "base"},
-    "train": {"algo", "rollout", "nn", "env", "store", "base"},
-    "catalog": {"classic", "train", "algo", "rollout", "nn", "env", "store", "base"},
-    "cli": {"train", "algo", "rollout", "nn", "env", "store", "base"},
+    "fused": {"base"},
+    "nn": {"fused", "env", "base"},
+    "rollout": {"fused", "nn", "env", "base"},
+    "algo": {"fused", "rollout", "nn", "env", "base"},
+    "train": {"fused", "algo", "rollout", "nn", "env", "store", "base"},
+    "catalog": {"fused", "classic", "train", "algo", "rollout", "nn", "env", "store", "base"},
+    "cli": {"fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "main": {"cli", "catalog"},  # src/main.cpp, which joins them
 }
-TORCH_FREE = {"base", "env", "classic", "store", "main"}
+TORCH_FREE = {"base", "env", "classic", "store", "fused", "main"}
 TORCH_IN_PUBLIC_HEADERS = {"ATen/core/Tensor.h"}  # the light one
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)

@@ -31,6 +31,9 @@ class Adam {
   void set_num_steps(std::int64_t num_steps) { num_steps_ = num_steps; }
 
  private:
+  void step_on_cpu(double learning_rate);
+  void step_on_device(double learning_rate);
+  [[nodiscard]] double correction(double beta) const;
   void sum_gradients();
   [[nodiscard]] at::Tensor clip_scale() const;
   void move_chunk(std::int64_t start, std::int64_t size, const at::Tensor& scale,

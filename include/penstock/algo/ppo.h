@@ -2,6 +2,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,6 +68,11 @@ struct PpoConfig {
   }
 };
 
+namespace detail {
+class Gradients;
+struct UpdateSums;
+}  // namespace detail
+
 /// Proximal policy optimisation on fixed shards: each shard computes the gradient of its part of a
 /// minibatch on its own replica, the parts are summed up the tree, one Adam step follows. No sample
 /// crosses a thread, and the result does not depend on how many there are.
@@ -74,6 +80,7 @@ class Ppo {
  public:
   Ppo(const PpoConfig& config, Policy& policy, const ActionHead& head, const Shards& shards,
       ThreadPool& pool, std::uint64_t seed);
+  ~Ppo();
 
   /// One update from a whole rollout; `progress` in [0, 1] is the run's, for the schedules. Waits
   /// for the device once (once per epoch when target_kl is set). Throws Error when the loss is not
@@ -83,29 +90,26 @@ class Ppo {
   [[nodiscard]] Adam& optimiser() { return adam_; }
 
  private:
-  struct Samples;
   struct Epoch;
 
-  void shuffle(Epoch& epoch, const Samples& samples, std::size_t shard);
+  void run_epoch(Epoch& epoch);
+  void shuffle(Epoch& epoch, std::size_t shard);
   void normalise_advantages(Epoch& epoch) const;
-  void shard_gradient(const Samples& samples, const Epoch& epoch, std::size_t shard,
-                      std::int64_t minibatch);
-  void learn_minibatch(const Samples& samples, const Epoch& epoch, std::int64_t minibatch);
-  [[nodiscard]] double total_sum(std::int64_t which) const;
-  [[nodiscard]] Metrics report(const Samples& samples, std::int64_t policy_epochs) const;
+  void learn_minibatch(const Epoch& epoch, std::int64_t minibatch);
+  [[nodiscard]] detail::UpdateSums total_sums() const;
+  [[nodiscard]] Metrics report(const RolloutBuffer& rollout, std::int64_t policy_epochs) const;
 
   PpoConfig config_;
   Policy& policy_;
-  const ActionHead& head_;
   Shards shards_;
   ThreadPool& pool_;
   std::uint64_t seed_;
   Adam adam_;
+  std::unique_ptr<detail::Gradients> gradients_;
   PpoLossConfig loss_config_;
   double learning_rate_ = 0;
-  std::vector<at::Tensor> order_;  // per shard [T * n], its samples in the epoch's order
-  std::vector<at::Tensor> sums_;   // per shard [kNumSums], of losses over the update
-  std::int64_t num_updates_ = 0;   // epochs run in this update
+  std::vector<std::vector<std::int64_t>> order_;  // [S][T * n], its samples in the epoch's order
+  std::int64_t num_epochs_run_ = 0;               // in this update
 };
 
 }  // namespace penstock

@@ -35,6 +35,14 @@ struct RandomKey {
 /// The sequence of numbers at one place. Copyable; its position is its whole state.
 class Random {
  public:
+  /// Where a sequence begins: block b of it (b = 0, 1, ...) is philox of the counter with b + 1
+  /// added to its first word. The owner is counter[2].
+  struct Start {
+    std::array<std::uint32_t, 2> key;
+    std::array<std::uint32_t, 4> counter;
+  };
+  static Start start(const RandomKey& key);
+
   Random() = default;
   explicit Random(const RandomKey& key);
   explicit Random(std::uint64_t seed) : Random(RandomKey{.seed = seed}) {}

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "penstock/env/spec.h"
+#include "penstock/fused/ppo_loss.h"
 
 namespace penstock {
 
@@ -54,6 +55,8 @@ class ActionHead {
   virtual void mode(const ActionBlock& block) const = 0;
   /// Box only: points as the env wants them, inside the bounds.
   virtual void to_env(std::span<const float> points, std::span<float> actions) const = 0;
+  /// The same distribution for the fused learner.
+  [[nodiscard]] virtual fused::Head fused() const = 0;
 };
 
 std::unique_ptr<ActionHead> make_action_head(const ActionSpec& spec, bool squash);

@@ -2,9 +2,13 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "penstock/fused/mlp.h"
 
 namespace penstock {
 
@@ -33,6 +37,13 @@ class Network {
   virtual NetworkOutput forward(const Observation& batch, Want want) = 0;
   /// In a fixed order, with names that are unique and stay as they are: checkpoints use them.
   virtual std::vector<std::pair<std::string, at::Tensor>> parameters() = 0;
+
+  /// The same function as a stack of linear layers, for a network that is one: it can then run
+  /// without a graph. `offset_of` tells where a parameter lies in the flat buffers.
+  using OffsetOf = std::function<std::size_t(const std::string& parameter)>;
+  [[nodiscard]] virtual std::optional<fused::MlpShape> fused_shape(const OffsetOf&) const {
+    return std::nullopt;
+  }
 };
 
 }  // namespace penstock

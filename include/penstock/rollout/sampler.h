@@ -22,9 +22,10 @@ struct SampleTime {
   double copy = 0;
 };
 
-/// Fills rollout buffers: each shard steps its envs and asks its own replica of the policy for the
-/// next actions on the same thread, with no barrier between shards until the segment's end. Actions
-/// are a function of (seed, env, step), so threads and segment lengths cannot matter.
+/// Fills rollout buffers: a block of envs steps and its next actions are chosen on the same thread,
+/// with no barrier between threads until the segment's end. A block is a shard, or, where the
+/// policy computes each row alone, a part of one whose envs stay in the core's cache. Actions are a
+/// function of (seed, env, step), so threads and segment lengths cannot matter.
 class Sampler {
  public:
   struct Options {
@@ -78,11 +79,11 @@ class Sampler {
 
   void begin();
   void fill_first_row();
-  void sample_step(Shard& shard, std::int64_t t);
-  void act(Shard& shard, std::int64_t t);
-  void step_envs(Shard& shard, std::int64_t t);
-  void absorb(Shard& shard, std::int64_t t);
-  void value_truncated(Shard& shard, std::int64_t t);
+  void sample_step(Shard& shard, EnvRange block, std::int64_t t);
+  void act(Shard& shard, EnvRange block, std::int64_t t);
+  void step_envs(Shard& shard, EnvRange block, std::int64_t t);
+  void absorb(Shard& shard, EnvRange block, std::int64_t t);
+  void value_truncated(Shard& shard, EnvRange block, std::int64_t t);
 
   VecEnv& envs_;
   Policy& policy_;

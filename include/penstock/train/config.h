@@ -70,6 +70,8 @@ struct RunConfig {
   std::string device = "cpu";
   std::int64_t threads = 0;
   bool pin_threads = false;
+  std::string learner = "auto";
+  std::string isa = "auto";
   EnvConfig env;
   RolloutConfig rollout;
   NetConfig net;
@@ -88,6 +90,13 @@ struct RunConfig {
           "threads; 0: as many as there are cores and shards. Never changes results",
           Range{0, 4096});
     visit("pin_threads", pin_threads, "bind each thread to a core");
+    visit("learner", learner,
+          "eager: autograd; fused: kernels without a graph, for MLPs; auto: fused where it fits",
+          Choices{"auto", "eager", "fused"});
+    visit("isa", isa,
+          "instruction set of the kernels; auto: the best here. Results depend on it in the last "
+          "bits",
+          Choices{"auto", "avx512", "avx2", "sse4", "neon", "generic"});
     visit("env", env, "");
     visit("rollout", rollout, "");
     visit("net", net, "");

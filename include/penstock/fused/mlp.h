@@ -1,0 +1,136 @@
+#pragma once
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "penstock/fused/aligned.h"
+#include "penstock/fused/dense.h"
+
+namespace penstock::fused {
+
+// Shapes: R rows of a chunk, F features, P actor outputs.
+
+/// A linear layer's place in the flat buffers of weights and gradients. Offsets are multiples of
+/// kPad, and what pads a parameter is zero.
+struct LinearShape {
+  std::size_t inputs = 0;
+  std::size_t outputs = 0;
+  std::size_t weight = 0;  // [outputs, inputs] at this offset
+  std::size_t bias = 0;    // [outputs]
+};
+
+/// An actor-critic of linear layers with one activation between them: what can be fused.
+struct MlpShape {
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+  Activation activation = Activation::tanh;
+  std::size_t num_features = 0;
+  std::vector<LinearShape> trunk;   // activated throughout; may be empty
+  std::vector<LinearShape> actor;   // the last layer is not activated
+  std::vector<LinearShape> critic;  // likewise
+  std::size_t log_std = kNone;      // offset of a box policy's parameter
+};
+
+/// Which of the two networks to run.
+struct Parts {
+  bool actor = true;
+  bool critic = true;
+};
+
+/// One layer with what a chunk of rows needs of it.
+class Dense {
+ public:
+  Dense(const LinearShape& shape, bool head, std::size_t chunk_rows);
+
+  void bind(const float* weights, float* gradient);
+  /// Lays the weights out anew after they changed.
+  void pack();
+  /// out() = bias + x * W; by rows, or by columns [outputs, chunk] for a head.
+  void forward(const Scattered& x, std::size_t rows);
+  /// Adds to the gradient of weights and bias. `delta` is the gradient of out().
+  void add_gradient(const float* x, std::size_t rows);
+  /// dx = delta * W, or onto what is there.
+  void backward(float* dx, std::size_t rows, bool add) const;
+  void begin_gradient();
+  void end_gradient();
+
+  [[nodiscard]] float* out() const { return out_.data(); }
+  [[nodiscard]] float* delta() const { return delta_.data(); }
+  [[nodiscard]] float* bias_gradient() const { return gradient_ + shape_.bias; }
+  [[nodiscard]] std::size_t width() const { return padded(shape_.outputs); }
+  [[nodiscard]] std::size_t num_outputs() const { return shape_.outputs; }
+  /// Whether forward() reads whole padded rows.
+  [[nodiscard]] bool wants_padded_rows() const { return narrow(); }
+
+ private:
+  [[nodiscard]] bool narrow() const;
+  [[nodiscard]] bool sums_by_input() const;
+  [[nodiscard]] const float* by_output() const;
+  [[nodiscard]] Scattered deltas() const;
+
+  LinearShape shape_;
+  bool head_;
+  std::size_t chunk_rows_;
+  const float* weights_ = nullptr;  // the flat buffers
+  float* gradient_ = nullptr;
+  AlignedFloats by_input_;        // [inputs, padded outputs]
+  AlignedFloats by_output_copy_;  // [outputs, padded inputs], where the flat rows are not padded
+  AlignedFloats sum_;             // the weight's gradient, where the flat buffer has another layout
+  AlignedFloats rows_;            // a wide head's output by rows, on its way to columns
+  AlignedFloats out_;
+  AlignedFloats delta_;
+};
+
+/// The network on chunks of rows, without a graph: one object per thread. Weights stay in the
+/// caller's flat buffer, gradients go to another.
+class Mlp {
+ public:
+  static constexpr std::size_t kChunk = 64;
+
+  Mlp(const MlpShape& shape, const float* weights, float* gradient);
+
+  /// Call after the weights changed.
+  void pack();
+
+  /// Any number of rows [n, F]: params [n, P] (a box policy's followed by its log std: [n, 2 P])
+  /// and value [n]; a null pointer leaves that network out.
+  void infer(const float* obs, std::size_t num_rows, float* params, float* value);
+
+  // Learning, chunk by chunk: fill input(), forward(), fill the deltas, backward(); all of it
+  // between begin_gradient() and end_gradient(), which leaves the sum in the gradient buffer.
+  [[nodiscard]] float* input() const { return input_.data(); }  // [kChunk, padded(F)]
+  void begin_gradient();
+  void forward(std::size_t rows, Parts parts);
+  void backward(std::size_t rows, Parts parts);
+  void end_gradient();
+
+  // By columns of kChunk.
+  [[nodiscard]] const float* params() const { return actor_.back().out(); }  // [P, kChunk]
+  [[nodiscard]] const float* value() const { return critic_.back().out(); }  // [kChunk]
+  [[nodiscard]] float* params_delta() const { return actor_.back().delta(); }
+  [[nodiscard]] float* value_delta() const { return critic_.back().delta(); }
+  /// Of a box policy: [P] each.
+  [[nodiscard]] const float* log_std() const { return weights_ + shape_.log_std; }
+  [[nodiscard]] float* log_std_gradient() const { return gradient_ + shape_.log_std; }
+
+  [[nodiscard]] const MlpShape& shape() const { return shape_; }
+  [[nodiscard]] std::size_t num_outputs() const { return shape_.actor.back().outputs; }
+
+ private:
+  using Stack = std::vector<Dense>;
+  Stack make_stack(const std::vector<LinearShape>& layers, bool ends_in_head) const;
+  void forward_stack(Stack& stack, Scattered x, std::size_t rows) const;
+  void backward_stack(Stack& stack, const float* x, std::size_t rows, float* dx, bool add) const;
+  [[nodiscard]] Scattered trunk_output(const Scattered& obs) const;
+  void forward_from(const Scattered& obs, std::size_t rows, Parts parts);
+
+  MlpShape shape_;
+  const float* weights_;
+  float* gradient_;
+  Stack trunk_;
+  Stack actor_;
+  Stack critic_;
+  AlignedFloats input_;
+};
+
+}  // namespace penstock::fused

@@ -1,0 +1,100 @@
+#include "penstock/fused/adam.h"
+
+#include "fused/targets.h"
+// Compiles the rest of this file once per instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fused/adam.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace penstock::fused::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Tag = hn::ScalableTag<float>;
+using Vec = hn::Vec<Tag>;
+constexpr Tag kTag;
+constexpr std::size_t kLanes = HWY_LANES(float);
+
+/// Whole vectors by `wide`, the last numbers by `single`: both compute the same.
+template <class Wide, class Single>
+HWY_INLINE void for_each(std::size_t n, const Wide& wide, const Single& single) {
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) { wide(kTag, i); }
+  for (; i < n; ++i) { single(hn::CappedTag<float, 1>(), i); }
+}
+
+struct AddAt {
+  float* HWY_RESTRICT sum;
+  const float* HWY_RESTRICT x;
+
+  template <class D>
+  HWY_INLINE void operator()(D d, std::size_t i) const {
+    hn::StoreU(hn::Add(hn::LoadU(d, sum + i), hn::LoadU(d, x + i)), d, sum + i);
+  }
+};
+
+void Add(float* sum, const float* x, std::size_t n) {
+  const AddAt add{sum, x};
+  for_each(n, add, add);
+}
+
+/// Four running sums: one would wait for itself.
+float SumOfSquares(const float* x, std::size_t n) {
+  Vec sums[4] = {hn::Zero(kTag), hn::Zero(kTag), hn::Zero(kTag), hn::Zero(kTag)};
+  std::size_t i = 0;
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+    for (std::size_t k = 0; k < 4; ++k) {
+      const Vec v = hn::LoadU(kTag, x + i + k * kLanes);
+      sums[k] = hn::MulAdd(v, v, sums[k]);
+    }
+  }
+  const Vec pairs = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
+  float total = hn::GetLane(hn::SumOfLanes(kTag, pairs));
+  for (; i < n; ++i) { total += x[i] * x[i]; }
+  return total;
+}
+
+struct StepAt {
+  const AdamStep& x;
+
+  template <class D>
+  HWY_INLINE void operator()(D d, std::size_t i) const {
+    const auto set = [&](float value) HWY_ATTR { return hn::Set(d, value); };
+    const auto g = hn::Mul(hn::LoadU(d, x.gradient + i), set(x.scale));
+    const auto mean =
+        hn::MulAdd(g, set(x.one_minus_beta1), hn::Mul(hn::LoadU(d, x.exp_avg + i), set(x.beta1)));
+    const auto square = hn::MulAdd(hn::Mul(g, g), set(x.one_minus_beta2),
+                                   hn::Mul(hn::LoadU(d, x.exp_avg_sq + i), set(x.beta2)));
+    const auto deviation =
+        hn::MulAdd(hn::Sqrt(square), set(x.inverse_root_correction2), set(x.epsilon));
+    const auto step = hn::Mul(set(x.step_size), hn::Div(mean, deviation));
+    hn::StoreU(mean, d, x.exp_avg + i);
+    hn::StoreU(square, d, x.exp_avg_sq + i);
+    hn::StoreU(hn::Sub(hn::LoadU(d, x.weight + i), step), d, x.weight + i);
+  }
+};
+
+void Step(const AdamStep& x) {
+  const StepAt step{x};
+  for_each(x.n, step, step);
+}
+
+}  // namespace penstock::fused::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace penstock::fused {
+
+HWY_EXPORT(Add);
+HWY_EXPORT(SumOfSquares);
+HWY_EXPORT(Step);
+
+void add(float* sum, const float* x, std::size_t n) { HWY_DYNAMIC_DISPATCH(Add)(sum, x, n); }
+float sum_of_squares(const float* x, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(SumOfSquares)(x, n);
+}
+void adam_step(const AdamStep& x) { HWY_DYNAMIC_DISPATCH(Step)(x); }
+
+}  // namespace penstock::fused
+#endif  // HWY_ONCE
