@@ -33,7 +33,8 @@ std::string trimmed(std::string_view text) {
 std::string allowed(const Field& field) {
   if (!field.choices.empty()) { return fmt::format("one of {}", fmt::join(field.choices, ", ")); }
   if (std::isfinite(field.range.min) && std::isfinite(field.range.max)) {
-    return fmt::format("{} to {}", field.range.min, field.range.max);
+    return fmt::format("{}{} to {}", field.range.or_auto ? "auto, or " : "", field.range.min,
+                       field.range.max);
   }
   if (std::isfinite(field.range.min)) { return fmt::format("at least {}", field.range.min); }
   if (std::isfinite(field.range.max)) { return fmt::format("at most {}", field.range.max); }
@@ -90,7 +91,10 @@ struct Assign {
     if (setting.quoted || (!yes && !no)) { refuse(field, setting, "true or false"); }
     *target = yes;
   }
-  void operator()(std::int64_t* target) const { *target = integer(setting.text); }
+  void operator()(std::int64_t* target) const {
+    const bool automatic = field.range.or_auto && setting.text == "auto";
+    *target = automatic ? 0 : integer(setting.text);
+  }
   void operator()(std::uint64_t* target) const {
     const std::int64_t value = integer(setting.text);
     if (value < 0) { refuse(field, setting, "a whole number of at least 0"); }

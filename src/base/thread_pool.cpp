@@ -20,6 +20,10 @@ namespace {
 // How long a waiter polls before it sleeps in the kernel: about the cost of one futex round trip.
 constexpr int kSpins = 2000;
 
+// round_ = counter << kMemberBits | members of the round.
+constexpr int kMemberBits = 16;
+constexpr std::uint64_t kMemberMask = (std::uint64_t{1} << kMemberBits) - 1;
+
 void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -69,6 +73,7 @@ ThreadPool::ThreadPool(const Options& options) {
         work(member);
       });
     }
+    used_.store(size());
   } catch (const std::system_error& error) {
     const std::size_t started = size();
     stop();
@@ -81,42 +86,70 @@ ThreadPool::~ThreadPool() { stop(); }
 
 void ThreadPool::stop() {
   stop_.store(true);
-  round_.fetch_add(1);
+  use(size());  // wakes the sleepers
+  round_.fetch_add(std::uint64_t{1} << kMemberBits);
   round_.notify_all();
   for (std::thread& member : members_) { member.join(); }
 }
 
+void ThreadPool::use(std::size_t count) {
+  round_at_use_.store(round_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  used_.store(std::clamp<std::size_t>(count, 1, size()), std::memory_order_release);
+  used_.notify_all();
+}
+
 void ThreadPool::run(std::size_t num_tasks, const std::function<void(std::size_t)>& task) {
-  if (num_tasks == 1) { return task(0); }  // waking the others would cost more than it brings
   task_ = &task;
   num_tasks_ = num_tasks;
   failures_.assign(num_tasks, nullptr);
-  pending_.store(members_.size(), std::memory_order_relaxed);
-  round_.fetch_add(1, std::memory_order_release);
-  round_.notify_all();
-  run_share(0);
-  for (std::size_t left = pending_.load(std::memory_order_acquire); left != 0;
-       left = pending_.load(std::memory_order_acquire)) {
-    wait_while_equal(pending_, left);
+  const std::size_t used = num_used();
+  if (used == 1 || num_tasks == 1) {  // waking others would cost more than it brings
+    run_share(0, 1);
+  } else {
+    pending_.store(used - 1, std::memory_order_relaxed);
+    const std::uint64_t counter = (round_.load(std::memory_order_relaxed) >> kMemberBits) + 1;
+    round_.store(counter << kMemberBits | used, std::memory_order_release);
+    round_.notify_all();
+    run_share(0, used);
+    for (std::size_t left = pending_.load(std::memory_order_acquire); left != 0;
+         left = pending_.load(std::memory_order_acquire)) {
+      wait_while_equal(pending_, left);
+    }
   }
   const auto failed = std::find_if(failures_.begin(), failures_.end(),
                                    [](const std::exception_ptr& e) { return e != nullptr; });
   if (failed != failures_.end()) { std::rethrow_exception(*failed); }
 }
 
+/// The last round that is over. use() is never called during a run, and a run that needs this
+/// member cannot end without it: what starts later is seen as new.
+std::uint64_t ThreadPool::sleep_until_used(std::size_t member) const {
+  for (std::size_t used = used_.load(std::memory_order_acquire); member >= used;
+       used = used_.load(std::memory_order_acquire)) {
+    used_.wait(used, std::memory_order_acquire);
+  }
+  return round_at_use_.load(std::memory_order_relaxed);
+}
+
 void ThreadPool::work(std::size_t member) {
   std::uint64_t seen = 0;
   while (true) {
     wait_while_equal(round_, seen);
-    ++seen;
     if (stop_.load()) { return; }
-    run_share(member);
+    const std::uint64_t round = round_.load(std::memory_order_acquire);
+    const std::size_t num_members = round & kMemberMask;
+    if (member >= num_members) {
+      seen = sleep_until_used(member);
+      continue;
+    }
+    seen = round;
+    run_share(member, num_members);
     if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) { pending_.notify_all(); }
   }
 }
 
-void ThreadPool::run_share(std::size_t member) {
-  for (std::size_t i = member; i < num_tasks_; i += size()) {
+void ThreadPool::run_share(std::size_t member, std::size_t num_members) {
+  for (std::size_t i = member; i < num_tasks_; i += num_members) {
     try {
       (*task_)(i);
     } catch (...) { failures_[i] = std::current_exception(); }

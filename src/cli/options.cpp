@@ -91,7 +91,8 @@ void add_config_options(CLI::App& app, Common& common) {
   add_key(app, common, "--num-envs,--n-envs", "env.num_envs", "envs stepped side by side");
   add_key(app, common, "--total-timesteps", "total_timesteps", "env steps to train for");
   add_key(app, common, "--seed", "seed", "of everything random");
-  add_key(app, common, "--threads", "threads", "threads; 0: all cores. Never changes results");
+  add_key(app, common, "--threads,--num-workers", "threads",
+          "threads, or auto: measured. Never changes results");
   add_key(app, common, "--learner", "learner", "auto, eager or fused");
   add_key(app, common, "--isa", "isa",
           "instruction set of the fused kernels: auto, avx512, avx2, ...");

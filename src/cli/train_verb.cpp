@@ -2,6 +2,7 @@
 #include <sys/utsname.h>
 #include <torch/version.h>
 
+#include <algorithm>
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "penstock/base/thread_pool.h"
+#include "penstock/fused/isa.h"
 #include "penstock/store/run_dir.h"
 #include "penstock/train/trainer.h"
 
@@ -40,13 +42,30 @@ std::string command_line() {
   return out;
 }
 
+/// Results are the same bits on the same instruction set: a run keeps its own where it can.
+void keep_isa(const RunDir& dir, Settings& settings, ProgressBar& bar) {
+  const Json recorded = Json::parse(dir.read("manifest.json"), nullptr, false);
+  const std::string isa = recorded.is_object() ? recorded.value("isa", "auto") : "auto";
+  const std::vector<std::string> there = fused::supported_isas();
+  if (isa != "auto" && std::find(there.begin(), there.end(), isa) == there.end()) {
+    bar.note(
+        fmt::format("warning: the run began on {}, which this machine lacks: it goes on with "
+                    "{}, and its last bits will differ",
+                    isa, there.front()));
+    return;
+  }
+  settings.add("isa", isa, "manifest.json");
+}
+
 std::string manifest(const Plan& plan) {
+  fused::use_isa(plan.config().isa);
   utsname machine{};
   uname(&machine);
   return Json{{"penstock", version()},
               {"git", git_hash()},
               {"created", utc_now()},
               {"seed", plan.config().seed},
+              {"isa", fused::current_isa()},
               {"command", command_line()},
               {"machine",
                {{"host", machine.nodename},
@@ -130,12 +149,13 @@ Exit resume(const std::string& path, const Common& common, const Catalog& catalo
   RunDir dir(path, RunDir::Open::resume);
   Settings settings;
   settings.add_toml(dir.read("config.toml"), "config.toml");
+  ProgressBar bar;
+  keep_isa(dir, settings, bar);
   const Settings given = common.settings();
   for (const Setting& s : given.all()) { settings.add(s.path, s.text, s.origin); }
   const Plan plan(settings, catalog);
   device_of(plan.config().device);
   if (!given.all().empty()) { dir.write("config.toml", to_toml(plan.fields())); }
-  ProgressBar bar;
   Trainer trainer(plan, dir, observer_for(bar));
   trainer.resume();
   return finish(trainer, dir, common.json);
@@ -161,7 +181,9 @@ Verb resume_verb(CLI::App& app, const Catalog& catalog) {
   CLI::App* verb = app.add_subcommand("resume", "continue a run from its newest whole checkpoint");
   verb->add_option("run_dir", *path, "the run directory")->required();
   add_key(*verb, *common, "--total-timesteps", "total_timesteps", "env steps to train for, in all");
-  add_key(*verb, *common, "--threads", "threads", "threads; 0: all cores. Never changes results");
+  add_key(*verb, *common, "--threads,--num-workers", "threads",
+          "threads, or auto: measured. Never changes results");
+  add_key(*verb, *common, "--isa", "isa", "instruction set; without it, the run's own");
   add_key(*verb, *common, "--device", "device", "cpu, cuda or mps");
   add_key(*verb, *common, "--save-interval", "run.save_interval", "env steps between checkpoints");
   add_key(*verb, *common, "--log-interval", "run.log_interval", "updates between log lines");

@@ -15,7 +15,7 @@ namespace penstock {
 namespace {
 
 // Envs of a block: enough rows to fill the kernels, few enough to stay in the first-level cache.
-constexpr std::size_t kBlock = 64;
+constexpr std::size_t kDefaultBlock = 64;
 
 /// x * 0 is 0 unless x is NaN or infinite; summing needs no branch per number.
 bool all_finite(std::span<const float> values) {
@@ -58,18 +58,25 @@ Sampler::Sampler(VecEnv& envs, Policy& policy, const ActionHead& head, const Sha
     Shard& shard = shards_[s];
     shard.index = s;
     shard.range = shards.range(s);
-    // A tally of observations depends on their order, and so on blocks and segments.
-    const bool split = policy.is_fused() && !options.normalise.obs;
-    const std::size_t size = split ? std::min(kBlock, shard.range.size()) : shard.range.size();
-    shard.block_size = size;
-    shard.params.resize(size * head.num_params());
-    shard.env_actions.resize(spec.action.continuous() ? size * spec.action.dims() : 0);
-    shard.final_obs.resize(size * features);
-    shard.ended.resize(size);
     shard.obs_tally.resize(obs_normaliser_.moments().size());
   }
+  set_block(kDefaultBlock);
   carry_obs_ = at::zeros_like(buffer.obs[0]);
   if (buffer.legal.defined()) { carry_legal_ = at::zeros_like(buffer.legal[0]); }
+}
+
+/// A tally of observations depends on their order, and so on blocks and segments; a policy that is
+/// not fused on the number of rows.
+void Sampler::set_block(std::size_t size) {
+  const EnvSpec& spec = envs_.spec();
+  for (Shard& shard : shards_) {
+    const std::size_t whole = shard.range.size();
+    shard.block_size = can_split() && size > 0 ? std::min(size, whole) : whole;
+    shard.params.resize(shard.block_size * head_.num_params());
+    shard.env_actions.resize(spec.action.continuous() ? shard.block_size * spec.action.dims() : 0);
+    shard.final_obs.resize(shard.block_size * spec.obs.size());
+    shard.ended.resize(shard.block_size);
+  }
 }
 
 Sampler::~Sampler() = default;

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "penstock/train/engine.h"
+#include "train/tuner.h"
 
 namespace penstock {
 
@@ -18,6 +19,16 @@ struct Engine::Parts {
   RolloutBuffer buffer;
   Sampler sampler;
   Ppo ppo;
+
+  Tuner threads;
+  Tuner blocks;
+  double sample_s = 0;  // of the rollout in flight
+  double update_s = 0;
+  int choices = 0;
+  std::string measurement;
+
+  void apply_tuning();
+  void record_iteration();
 };
 
 }  // namespace penstock

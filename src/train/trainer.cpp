@@ -105,12 +105,20 @@ void Trainer::learn() {
   sample_time_.infer += time.infer;
   sample_time_.copy += time.copy;
   count_episodes();
+  note_tuning();
   if (engine_.num_updates() % plan_.config().run.log_interval == 0) { log(std::move(metrics)); }
   if (plan_.config().run.eval_interval > 0 && engine_.timesteps() >= next_eval_ && !done()) {
     evaluate_now();
     next_eval_ = engine_.timesteps() + plan_.config().run.eval_interval;
   }
   observer_.progress(progress());
+}
+
+void Trainer::note_tuning() {
+  const Engine::Tuning tuning = engine_.tuning();
+  if (tuning.choices == tunings_noted_) { return; }
+  tunings_noted_ = tuning.choices;
+  observer_.note("auto: " + tuning.measurement);
 }
 
 void Trainer::count_episodes() {
@@ -209,7 +217,8 @@ Metrics Trainer::perf() const {
   return {{"perf/env_frac", sample_time_.env * share},
           {"perf/infer_frac", sample_time_.infer * share},
           {"perf/copy_frac", sample_time_.copy * share},
-          {"perf/learn_frac", learn_s_ / total}};
+          {"perf/learn_frac", learn_s_ / total},
+          {"perf/threads", static_cast<double>(engine_.tuning().threads)}};
 }
 
 std::string Summary::line() const {

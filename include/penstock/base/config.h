@@ -29,6 +29,7 @@ namespace penstock {
 struct Range {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
+  bool or_auto = false;  // a whole number that may be written "auto", which is 0
 };
 
 /// Allowed words of a string.

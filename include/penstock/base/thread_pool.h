@@ -9,8 +9,9 @@
 
 namespace penstock {
 
-/// A fixed team of threads; the caller is one of them. Task i always runs on member i % size, so a
-/// shard's memory stays in one core's cache. Not reentrant: one run() at a time, from one thread.
+/// A fixed team of threads; the caller is one of them. Task i always runs on member i % num_used(),
+/// so a shard's memory stays in one core's cache. Not reentrant: one run() at a time, from one
+/// thread.
 class ThreadPool {
  public:
   struct Options {
@@ -28,21 +29,30 @@ class ThreadPool {
 
   [[nodiscard]] std::size_t size() const { return members_.size() + 1; }
 
+  /// From the next run() on, only the first `count` members work (1 to size()); the others sleep.
+  void use(std::size_t count);
+  [[nodiscard]] std::size_t num_used() const { return used_.load(std::memory_order_relaxed); }
+
   /// Calls task(0) ... task(num_tasks - 1) and waits for all. When tasks throw, the exception of
   /// the lowest task is rethrown here, so that the message does not depend on timing.
   void run(std::size_t num_tasks, const std::function<void(std::size_t)>& task);
 
  private:
   void work(std::size_t member);
-  void run_share(std::size_t member);
+  void run_share(std::size_t member, std::size_t num_members);
+  [[nodiscard]] std::uint64_t sleep_until_used(std::size_t member) const;
   void stop();
 
   std::vector<std::thread> members_;
   const std::function<void(std::size_t)>* task_ = nullptr;
   std::size_t num_tasks_ = 0;
   std::vector<std::exception_ptr> failures_;  // [num_tasks]
-  std::atomic<std::uint64_t> round_{0};       // bumped to start a run
-  std::atomic<std::size_t> pending_{0};       // members still working
+  // Bumped to start a run; the low bits hold how many members it is for, so that one read tells a
+  // member both.
+  std::atomic<std::uint64_t> round_{0};
+  std::atomic<std::size_t> used_{1};
+  std::atomic<std::uint64_t> round_at_use_{0};  // round_ when use() was called last
+  std::atomic<std::size_t> pending_{0};         // members still working
   std::atomic<bool> stop_{false};
 };
 

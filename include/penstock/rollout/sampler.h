@@ -50,6 +50,11 @@ class Sampler {
   /// Starts the next rollout where the last one ended.
   void restart();
 
+  /// How many envs go through a segment together; 0 or too many: the whole shard. Without effect
+  /// where blocks would change results.
+  void set_block(std::size_t size);
+  [[nodiscard]] bool can_split() const { return policy_.is_fused() && !options_.normalise.obs; }
+
   /// Steps each env has taken since the run began.
   [[nodiscard]] std::int64_t steps_per_env() const { return steps_per_env_; }
   /// Episodes that ended since the last call, in the order of (shard, step, env).

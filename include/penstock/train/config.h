@@ -26,6 +26,7 @@ struct EnvConfig {
 struct RolloutConfig {
   std::int64_t steps = 64;
   std::int64_t shards = 2;
+  std::int64_t block = 0;
 
   template <class Visitor>
   void fields(Visitor& visit) {
@@ -35,6 +36,11 @@ struct RolloutConfig {
         "parts that envs and minibatches are split into; at most this many threads are of use, and "
         "results depend on it",
         Range{1, 1024});
+    visit(
+        "block", block,
+        "envs that go through a rollout together on a thread, with a fused policy; auto: measured. "
+        "Never changes results",
+        Range{0, 65536, true});
   }
 };
 
@@ -86,9 +92,10 @@ struct RunConfig {
     visit("total_episodes", total_episodes, "end after this many episodes; 0: by steps only",
           Range{0, 1e15});
     visit("device", device, "where the network runs", Choices{"cpu", "cuda", "mps"});
-    visit("threads", threads,
-          "threads; 0: as many as there are cores and shards. Never changes results",
-          Range{0, 4096});
+    visit(
+        "threads", threads,
+        "threads; auto: as many as measurements say, up to cores and shards. Never changes results",
+        Range{0, 4096, true});
     visit("pin_threads", pin_threads, "bind each thread to a core");
     visit("learner", learner,
           "eager: autograd; fused: kernels without a graph, for MLPs; auto: fused where it fits",

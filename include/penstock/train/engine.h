@@ -30,6 +30,17 @@ class Engine {
   /// Learns from the full rollout and starts the next one.
   Metrics update();
 
+  /// How the engine runs, none of which changes results. What the config leaves to "auto" is
+  /// measured during the first updates, and again now and then.
+  struct Tuning {
+    std::size_t threads = 1;
+    std::size_t block = 0;    // envs of a block; 0: whole shards
+    std::string measurement;  // what was measured when the last choice was made; empty: nothing
+    int choices = 0;          // made so far
+  };
+  [[nodiscard]] Tuning tuning() const;
+  [[nodiscard]] bool fused() const;
+
   [[nodiscard]] std::int64_t timesteps() const;
   [[nodiscard]] std::int64_t num_updates() const;
   /// Steps of every env still missing in the rollout in flight.

@@ -64,6 +64,7 @@ class Trainer {
   void log(Metrics metrics);
   void count_episodes();
   void evaluate_now();
+  void note_tuning();
   void save();
   void save_if_due();
   [[nodiscard]] bool done() const;
@@ -92,6 +93,7 @@ class Trainer {
   SampleTime sample_time_;
   double sample_s_ = 0;
   double learn_s_ = 0;
+  int tunings_noted_ = 0;
 };
 
 }  // namespace penstock

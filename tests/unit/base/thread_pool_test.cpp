@@ -125,3 +125,16 @@ TEST_CASE("a system that gives too few threads is an error, not the end of the p
   REQUIRE(setrlimit(RLIMIT_AS, &old) == 0);
 }
 #endif
+
+TEST_CASE("a pool uses as many members as it is told, from one run to the next") {
+  ThreadPool pool({.num_threads = 4});
+  for (int round = 0; round < 2000; ++round) {
+    const std::size_t used = static_cast<std::size_t>(round * 7 % 4) + 1;
+    pool.use(used);
+    CHECK(pool.num_used() == used);
+    std::vector<std::thread::id> ids(8);
+    pool.run(ids.size(), [&](std::size_t i) { ids[i] = std::this_thread::get_id(); });
+    CHECK(std::set(ids.begin(), ids.end()).size() == used);
+    for (std::size_t i = 0; i < ids.size(); ++i) { CHECK(ids[i] == ids[i % used]); }
+  }
+}
