@@ -6,6 +6,8 @@ install(TARGETS ${PENSTOCK_MODULES} EXPORT penstockTargets
 install(TARGETS penstock_exe RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY include/penstock DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(DIRECTORY recipes DESTINATION "${CMAKE_INSTALL_DATADIR}/penstock")
+install(DIRECTORY bench/compare DESTINATION "${CMAKE_INSTALL_DATADIR}/penstock" USE_SOURCE_PERMISSIONS
+        PATTERN "__pycache__" EXCLUDE PATTERN "test_*" EXCLUDE)
 install(EXPORT penstockTargets NAMESPACE penstock:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/penstock")
 configure_package_config_file(cmake/penstockConfig.cmake.in
   "${CMAKE_BINARY_DIR}/penstockConfig.cmake"

@@ -1,7 +1,10 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
+
 #include "algo/gradients.h"
+#include "penstock/algo/ppo.h"
 
 // Shapes: T steps, N envs, B samples of a part, F features, A alternatives, D action numbers.
 
@@ -44,7 +47,10 @@ struct Samples {
 class EagerGradients final : public Gradients {
  public:
   EagerGradients(Policy& policy, const ActionHead& head)
-      : policy_(policy), head_(head), sums_(policy.num_shards()) {}
+      : policy_(policy),
+        head_(head),
+        rows_per_piece_(static_cast<std::size_t>(rows_per_piece(policy.replica(0)))),
+        sums_(policy.num_shards()) {}
 
   void begin(const RolloutBuffer& rollout, const PpoLossConfig& loss) override {
     samples_ = Samples(rollout, policy_.device());
@@ -54,19 +60,12 @@ class EagerGradients final : public Gradients {
 
   void compute(const MinibatchPart& part) override {
     policy_.gradient(part.shard).zero_();
-    if (part.samples.empty()) { return; }
-    const PpoLoss loss = ppo_loss(terms(part), loss_config_);
-    // Each shard's mean counts by its share, so the shards' gradients add up to the minibatch's.
-    const double share = static_cast<double>(part.samples.size()) / part.count;
-    (loss.total * share).backward();
-
-    const c10::NoGradGuard no_grad;
-    const at::Tensor& like = samples_.value;
-    sums_[part.shard].add_(
-        at::stack({scalar_or_zero(loss.policy, like), scalar_or_zero(loss.value, like),
-                   scalar_or_zero(loss.entropy, like), scalar_or_zero(loss.approx_kl, like),
-                   scalar_or_zero(loss.clip_fraction, like), loss.total.detach()}),
-        share);
+    MinibatchPart piece = part;
+    for (std::size_t first = 0; first < part.samples.size(); first += rows_per_piece_) {
+      piece.samples =
+          part.samples.subspan(first, std::min(rows_per_piece_, part.samples.size() - first));
+      add_piece(piece);
+    }
   }
 
   [[nodiscard]] UpdateSums sums(std::size_t shard) const override {
@@ -76,6 +75,21 @@ class EagerGradients final : public Gradients {
   }
 
  private:
+  void add_piece(const MinibatchPart& piece) {
+    const PpoLoss loss = ppo_loss(terms(piece), loss_config_);
+    // Each mean counts by its share, so that the gradients add up to the minibatch's.
+    const double share = static_cast<double>(piece.samples.size()) / piece.count;
+    (loss.total * share).backward();
+
+    const c10::NoGradGuard no_grad;
+    const at::Tensor& like = samples_.value;
+    sums_[piece.shard].add_(
+        at::stack({scalar_or_zero(loss.policy, like), scalar_or_zero(loss.value, like),
+                   scalar_or_zero(loss.entropy, like), scalar_or_zero(loss.approx_kl, like),
+                   scalar_or_zero(loss.clip_fraction, like), loss.total.detach()}),
+        share);
+  }
+
   [[nodiscard]] PpoTerms terms(const MinibatchPart& part) {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): tensors know no const
     const at::Tensor index =
@@ -106,6 +120,7 @@ class EagerGradients final : public Gradients {
 
   Policy& policy_;
   const ActionHead& head_;
+  std::size_t rows_per_piece_;
   Samples samples_;
   PpoLossConfig loss_config_;
   std::vector<at::Tensor> sums_;  // per shard [kNumSums]
@@ -127,3 +142,13 @@ std::unique_ptr<Gradients> make_eager_gradients(Policy& policy, const ActionHead
 }
 
 }  // namespace penstock::detail
+
+namespace penstock {
+
+std::int64_t rows_per_piece(const Network& network) {
+  constexpr std::int64_t kPieceFloats = 64 << 20;
+  return std::max<std::int64_t>(1,
+                                kPieceFloats / std::max<std::int64_t>(1, network.floats_per_row()));
+}
+
+}  // namespace penstock

@@ -1,6 +1,7 @@
 #include "penstock/catalog/catalog.h"
 
 #include "penstock/classic/classic.h"
+#include "penstock/nn/transformer.h"
 
 namespace penstock {
 
@@ -9,6 +10,8 @@ Catalog default_catalog() {
   catalog.envs = classic_envs();
   catalog.networks = {
       {"mlp", "linear layers with tanh or ReLU, separate or shared trunk", make_mlp},
+      {"transformer", "attention between the rows of an observation, or between its features",
+       make_transformer},
   };
   return catalog;
 }

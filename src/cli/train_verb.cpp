@@ -11,6 +11,7 @@
 #include "cli/stop_signal.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
+#include "penstock/base/memory.h"
 #include "penstock/base/thread_pool.h"
 #include "penstock/fused/isa.h"
 #include "penstock/store/run_dir.h"
@@ -114,10 +115,16 @@ Exit print_plan(const Plan& plan, bool json) {
   const RunConfig& config = plan.config();
   const std::int64_t per_update = config.samples_per_update();
   const std::int64_t updates = (config.total_timesteps + per_update - 1) / per_update;
+  const MemoryEstimate memory = plan.memory();
   if (json) {
     Json warnings = plan.warnings();
     fmt::print("{}\n", Json{{"dry_run", true},
-                            {"memory_bytes", plan.memory_bytes()},
+                            {"memory_bytes", memory.total()},
+                            {"memory",
+                             {{"rollout", memory.rollout},
+                              {"weights", memory.weights},
+                              {"optimiser", memory.optimiser},
+                              {"batches", memory.batches}}},
                             {"samples_per_update", per_update},
                             {"updates", updates},
                             {"run_dir", plan.run_dir()},
@@ -125,9 +132,13 @@ Exit print_plan(const Plan& plan, bool json) {
                            .dump());
     return Exit::ok;
   }
-  fmt::print("{}\n# {} updates of {} samples, about {:.1f} MB of buffers, run directory {}\n",
-             to_toml(plan.fields()), updates, per_update,
-             static_cast<double>(plan.memory_bytes()) / 1e6, plan.run_dir());
+  const auto megabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
+  fmt::print("{}\n# {} updates of {} samples, run directory {}\n", to_toml(plan.fields()), updates,
+             per_update, plan.run_dir());
+  fmt::print(
+      "# memory: {:.1f} MB = rollout {:.1f}, weights {:.1f}, optimiser {:.1f}, batches {:.1f}\n",
+      megabytes(memory.total()), megabytes(memory.rollout), megabytes(memory.weights),
+      megabytes(memory.optimiser), megabytes(memory.batches));
   for (const std::string& warning : plan.warnings()) { fmt::print("# warning: {}\n", warning); }
   return Exit::ok;
 }
@@ -136,6 +147,7 @@ Exit train(const Common& common, const Catalog& catalog) {
   const Plan plan(common.settings(), catalog);
   device_of(plan.config().device);
   if (common.dry_run) { return print_plan(plan, common.json); }
+  plan.require_memory(available_memory());
   ProgressBar bar;
   for (const std::string& warning : plan.warnings()) { bar.note("warning: " + warning); }
   RunDir dir(plan.run_dir(), RunDir::Open::fresh, static_cast<std::size_t>(plan.config().run.keep));
@@ -155,6 +167,7 @@ Exit resume(const std::string& path, const Common& common, const Catalog& catalo
   for (const Setting& s : given.all()) { settings.add(s.path, s.text, s.origin); }
   const Plan plan(settings, catalog);
   device_of(plan.config().device);
+  plan.require_memory(available_memory());
   if (!given.all().empty()) { dir.write("config.toml", to_toml(plan.fields())); }
   Trainer trainer(plan, dir, observer_for(bar));
   trainer.resume();

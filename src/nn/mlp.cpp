@@ -4,27 +4,11 @@
 
 #include <cmath>
 
-#include "penstock/base/random.h"
+#include "nn/orthogonal.h"
 #include "penstock/nn/action_head.h"
 
 namespace penstock {
 namespace {
-
-/// An orthogonal [rows, columns] matrix (orthonormal along the shorter side) times `gain`.
-/// Computed in double from our own random numbers, so that it depends on the key only.
-at::Tensor orthogonal(std::int64_t rows, std::int64_t columns, double gain, const RandomKey& key) {
-  const std::int64_t longer = std::max(rows, columns);
-  const std::int64_t shorter = std::min(rows, columns);
-  at::Tensor normal = at::empty({longer, shorter}, at::kDouble);
-  Random random(key);
-  for (double& x : std::span(normal.data_ptr<double>(), static_cast<std::size_t>(normal.numel()))) {
-    x = random.normal();
-  }
-  const auto [q, r] = at::linalg_qr(normal);
-  at::Tensor result = q * r.diagonal().sign();  // makes the decomposition unique
-  if (rows < columns) { result = result.t(); }
-  return (gain * result).to(at::kFloat).contiguous();
-}
 
 struct Linear {
   at::Tensor weight;  // [out, in]
@@ -115,6 +99,15 @@ class Mlp final : public Network {
     return all;
   }
 
+  /// Every layer's output before and after its activation.
+  [[nodiscard]] std::int64_t floats_per_row() const override {
+    std::int64_t sum = static_cast<std::int64_t>(num_features_);
+    for (const Stack* stack : {&trunk_, &actor_, &critic_}) {
+      for (const Linear& layer : stack->layers) { sum += 2 * layer.weight.size(0); }
+    }
+    return sum;
+  }
+
   [[nodiscard]] std::optional<fused::MlpShape> fused_shape(
       const OffsetOf& offset_of) const override {
     return fused::MlpShape{
@@ -138,8 +131,9 @@ class Mlp final : public Network {
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const double gain = i + 1 < widths.size() ? std::sqrt(2.0) : last_gain;
       const RandomKey key{.seed = seed_, .owner = next_layer_++, .stream = Stream::weights};
-      result.layers.push_back({orthogonal(widths[i], inputs, gain, key).set_requires_grad(true),
-                               at::zeros({widths[i]}).set_requires_grad(true)});
+      result.layers.push_back(
+          {detail::orthogonal(widths[i], inputs, gain, key).set_requires_grad(true),
+           at::zeros({widths[i]}).set_requires_grad(true)});
       inputs = widths[i];
     }
     return result;

@@ -17,7 +17,7 @@ constexpr std::int64_t kAlignment = 16;
 static_assert(kAlignment % fused::kPad == 0);
 
 // Beyond this many weights, the library's blocked products are faster than ours (docs/speed.md).
-constexpr std::int64_t kFusedWeights = 200'000;
+constexpr std::int64_t kFusedWeights = 600'000;
 
 std::vector<ParameterSlot> lay_out(Network& network, std::int64_t& total) {
   std::vector<ParameterSlot> slots;

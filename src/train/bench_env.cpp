@@ -4,6 +4,7 @@
 #include "penstock/base/stopwatch.h"
 #include "penstock/base/thread_pool.h"
 #include "penstock/train/bench.h"
+#include "train/rounds.h"
 
 namespace penstock {
 namespace {
@@ -117,7 +118,8 @@ Rate bench_env(const Plan& plan, const BenchOptions& options) {
                         EnvRange{num_envs * i / pool.size(), num_envs * (i + 1) / pool.size()});
   }
   std::vector<double> rates;
-  for (int round = 0; round < options.rounds; ++round) {
+  detail::Rounds rounds(options);
+  while (rounds.next()) {
     std::vector<double> parts(blocks.size());
     pool.run(blocks.size(), [&](std::size_t i) {
       const std::size_t n = num_envs * (i + 1) / pool.size() - num_envs * i / pool.size();
@@ -134,7 +136,6 @@ Rate bench_env(const Plan& plan, const BenchOptions& options) {
     double total = 0;
     for (const double part : parts) { total += part; }
     rates.push_back(total);
-    options.progress(round + 1, options.rounds);
   }
   return rate_of(rates);
 }

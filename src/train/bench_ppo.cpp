@@ -1,155 +1,135 @@
-#include <torch/torch.h>
+#include <algorithm>
+#include <functional>
 
 #include "penstock/base/stopwatch.h"
 #include "penstock/train/bench.h"
 #include "penstock/train/engine.h"
+#include "train/bare.h"
+#include "train/rounds.h"
 
 namespace penstock {
 namespace {
 
-/// The bare engine: what a careful person writes by hand with libtorch for exactly this work, on
-/// random data.
-class Bare {
- public:
-  Bare(const Plan& plan, std::int64_t num_threads)
-      : num_envs_(plan.config().env.num_envs),
-        num_steps_(plan.config().horizon()),
-        minibatch_(std::min(plan.config().ppo.minibatch, num_envs_ * num_steps_)),
-        num_epochs_(std::max(plan.config().ppo.policy_epochs, plan.config().ppo.value_epochs)),
-        num_threads_(num_threads) {
-    const EnvSpec spec = plan.env().spec();
-    const auto features = static_cast<std::int64_t>(spec.obs.size());
-    const auto actions = static_cast<std::int64_t>(spec.action.num_actions());
-    const bool tanh = plan.config().net.activation == "tanh";
-    actor_ = stack(features, plan.config().net.hidden, actions, tanh);
-    critic_ = stack(features, plan.config().net.hidden, 1, tanh);
-    for (auto& net : {actor_, critic_}) {
-      for (auto& p : net->parameters()) { parameters_.push_back(p); }
-    }
-    adam_ = std::make_unique<torch::optim::Adam>(parameters_, torch::optim::AdamOptions(1e-3));
-    const std::int64_t samples = num_envs_ * num_steps_;
-    row_ = torch::randn({num_envs_, features});
-    obs_ = torch::randn({samples, features});
-    advantage_ = torch::randn({samples});
-    target_ = torch::randn({samples});
-    log_prob_ = torch::full({samples}, -0.69);
-    actions_ = torch::randint(0, actions, {samples}, torch::kLong);
-  }
-
-  /// Samples per second over about `seconds`.
-  double round(double seconds) {
-    at::set_num_threads(static_cast<int>(num_threads_));
-    const Stopwatch watch;
-    std::int64_t samples = 0;
-    while (watch.seconds() < seconds) {
-      sample();
-      learn();
-      samples += num_envs_ * num_steps_;
-    }
-    const double rate = static_cast<double>(samples) / watch.seconds();
-    at::set_num_threads(1);
-    return rate;
-  }
-
- private:
-  static torch::nn::Sequential stack(std::int64_t inputs, const std::vector<std::int64_t>& hidden,
-                                     std::int64_t outputs, bool tanh) {
-    torch::nn::Sequential net;
-    for (const std::int64_t width : hidden) {
-      net->push_back(torch::nn::Linear(inputs, width));
-      if (tanh) {
-        net->push_back(torch::nn::Tanh());
-      } else {
-        net->push_back(torch::nn::ReLU());
-      }
-      inputs = width;
-    }
-    net->push_back(torch::nn::Linear(inputs, outputs));
-    return net;
-  }
-
-  void sample() {
-    const c10::InferenceMode inference;
-    for (std::int64_t t = 0; t < num_steps_; ++t) {
-      const at::Tensor log_p = torch::log_softmax(actor_->forward(row_), 1);
-      const at::Tensor value = critic_->forward(row_);
-      const at::Tensor action = (log_p - torch::empty_like(log_p).exponential_().log()).argmax(1);
-      const at::Tensor chosen = log_p.gather(1, action.unsqueeze(1));
-    }
-  }
-
-  void learn() {
-    const std::int64_t samples = num_envs_ * num_steps_;
-    for (std::int64_t e = 0; e < num_epochs_; ++e) {
-      const at::Tensor order = torch::randperm(samples);
-      for (std::int64_t s = 0; s < samples; s += minibatch_) {
-        learn_minibatch(order.slice(0, s, std::min(s + minibatch_, samples)));
-      }
-    }
-  }
-
-  void learn_minibatch(const at::Tensor& index) {
-    const at::Tensor x = obs_.index_select(0, index);
-    const at::Tensor log_p = torch::log_softmax(actor_->forward(x), 1);
-    const at::Tensor log_prob =
-        log_p.gather(1, actions_.index_select(0, index).unsqueeze(1)).squeeze(1);
-    const at::Tensor value = critic_->forward(x).squeeze(1);
-    const at::Tensor ratio = (log_prob - log_prob_.index_select(0, index)).exp();
-    const at::Tensor advantage = advantage_.index_select(0, index);
-    const at::Tensor loss =
-        torch::max(-advantage * ratio, -advantage * ratio.clamp(0.8, 1.2)).mean() +
-        0.25 * (value - target_.index_select(0, index)).pow(2).mean();
-    adam_->zero_grad();
-    loss.backward();
-    torch::nn::utils::clip_grad_norm_(parameters_, 0.5);
-    adam_->step();
-  }
-
-  std::int64_t num_envs_;
-  std::int64_t num_steps_;
-  std::int64_t minibatch_;
-  std::int64_t num_epochs_;
-  std::int64_t num_threads_;
-  torch::nn::Sequential actor_{nullptr};
-  torch::nn::Sequential critic_{nullptr};
-  std::vector<at::Tensor> parameters_;
-  std::unique_ptr<torch::optim::Adam> adam_;
-  at::Tensor row_;
-  at::Tensor obs_;
-  at::Tensor advantage_;
-  at::Tensor target_;
-  at::Tensor log_prob_;
-  at::Tensor actions_;
-};
-
-double ours_round(Engine& engine, double seconds) {
+/// Whole iterations for about `seconds`, at least one.
+double ours_round(Engine& engine, double seconds, TimeSplit& spent) {
   const Stopwatch watch;
   const std::int64_t before = engine.timesteps();
-  while (watch.seconds() < seconds) {
+  do {
+    Stopwatch lap;
     engine.sample(engine.steps_left());
+    const double sampled = lap.lap();
     engine.update();
+    spent.learn += lap.lap();
+    const SampleTime time = engine.sampler().take_time();
+    const double threads = std::max(1e-12, time.env + time.infer + time.copy);
+    spent.env += sampled * time.env / threads;
+    spent.infer += sampled * time.infer / threads;
+    spent.copy += sampled * time.copy / threads;
     engine.sampler().take_episodes();
-  }
+  } while (watch.seconds() < seconds);
   return static_cast<double>(engine.timesteps() - before) / watch.seconds();
+}
+
+/// Until what is left to "auto" is chosen and first uses are paid for.
+void settle(Engine& engine, const RunConfig& config) {
+  constexpr int kMaxIterations = 30;
+  TimeSplit ignored;
+  for (int i = 0; i < kMaxIterations; ++i) {
+    ours_round(engine, 0, ignored);
+    if (i > 0 && (config.threads > 0 || engine.tuning().choices > 0)) { return; }
+  }
+}
+
+TimeSplit shares(const TimeSplit& spent) {
+  const double total = spent.env + spent.infer + spent.copy + spent.learn;
+  return {spent.env / total, spent.infer / total, spent.copy / total, spent.learn / total};
 }
 
 }  // namespace
 
 PpoBench bench_ppo(const Plan& plan, const BenchOptions& options) {
   Engine engine(plan);
-  Bare bare(plan, static_cast<std::int64_t>(engine.pool().size()));
-  ours_round(engine, 0);  // the first pass pays for first uses
-  bare.round(0.1);
+  settle(engine, plan.config());
+  PpoBench result;
+  std::function<double(double)> bare;
+  if (options.bare) {
+    bare = detail::make_bare(plan, static_cast<std::int64_t>(engine.tuning().threads));
+    bare(0.1);
+  }
   std::vector<double> ours;
   std::vector<double> theirs;
   std::vector<double> ratios;
-  for (int round = 0; round < options.rounds; ++round) {
-    ours.push_back(ours_round(engine, options.round_seconds));
-    theirs.push_back(bare.round(options.round_seconds));
+  TimeSplit spent;
+  detail::Rounds rounds(options);
+  while (rounds.next()) {
+    ours.push_back(ours_round(engine, options.round_seconds, spent));
+    if (!bare) { continue; }
+    theirs.push_back(bare(options.round_seconds));
     ratios.push_back(ours.back() / theirs.back());
-    options.progress(round + 1, options.rounds);
   }
-  return {rate_of(ours), rate_of(theirs), rate_of(ratios).median};
+  result.ours = rate_of(ours);
+  if (bare) {
+    result.bare = rate_of(theirs);
+    result.ratio = rate_of(ratios).median;
+  }
+  result.split = shares(spent);
+  result.threads = engine.tuning().threads;
+  result.fused = engine.fused();
+  return result;
+}
+
+namespace {
+
+/// The engines of one number of envs, one per number of threads, in turns.
+ScaleRow scale_row(const MakePlan& make_plan, std::int64_t num_envs,
+                   const std::vector<std::int64_t>& threads, const BenchOptions& options) {
+  ScaleRow row{.num_envs = num_envs, .cells = {}};
+  {
+    const std::unique_ptr<Plan> plan = make_plan(num_envs, 0);
+    Engine automatic(*plan);
+    settle(automatic, plan->config());
+    row.picked = automatic.tuning().threads;
+  }
+  std::vector<std::unique_ptr<Plan>> plans;
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (const std::int64_t count : threads) {
+    plans.push_back(make_plan(num_envs, count));
+    engines.push_back(std::make_unique<Engine>(*plans.back()));
+    settle(*engines.back(), plans.back()->config());
+  }
+  std::vector<std::vector<double>> rates(engines.size());
+  std::vector<std::vector<double>> ratios(engines.size());
+  TimeSplit ignored;
+  detail::Rounds rounds(options);
+  while (rounds.next()) {
+    for (std::size_t i = 0; i < engines.size(); ++i) {
+      rates[i].push_back(ours_round(*engines[i], options.round_seconds, ignored));
+      ratios[i].push_back(rates[i].back() / rates[0].back());
+    }
+  }
+  for (std::size_t i = 0; i < engines.size(); ++i) {
+    const auto count = static_cast<std::size_t>(threads[i]);
+    row.cells.push_back({num_envs, count, rate_of(rates[i]), rate_of(ratios[i]).median});
+    if (count == row.picked) { row.picked_vs_one = row.cells.back().vs_one_thread; }
+  }
+  return row;
+}
+
+}  // namespace
+
+std::vector<ScaleRow> bench_scale(const MakePlan& make_plan,
+                                  const std::vector<std::int64_t>& num_envs,
+                                  const std::vector<std::int64_t>& threads,
+                                  const BenchOptions& options) {
+  std::vector<ScaleRow> rows;
+  for (const std::int64_t count : num_envs) {
+    rows.push_back(scale_row(make_plan, count, threads, options));
+    for (std::size_t i = 0; i < rows.back().cells.size(); ++i) {
+      ScaleCell& cell = rows.back().cells[i];
+      cell.cost_vs_fewest = rows.front().cells[i].rate.median / cell.rate.median;
+    }
+  }
+  return rows;
 }
 
 }  // namespace penstock

@@ -54,23 +54,37 @@ std::string Plan::run_dir() const {
   return fmt::format("runs/{}-{}", config_.env.id, config_.seed);
 }
 
-std::int64_t Plan::memory_bytes() const {
+MemoryEstimate Plan::memory() const {
   const EnvSpec spec = env_->spec();
   const auto features = static_cast<std::int64_t>(spec.obs.size());
-  const auto actions = static_cast<std::int64_t>(spec.action.num_actions());
+  const auto mask = static_cast<std::int64_t>(spec.action.masked() ? spec.action.num_actions() : 0);
   const auto dims = static_cast<std::int64_t>(spec.action.dims());
-  const std::int64_t width = features * 4 + actions + dims * 8 + 7 * 4 + 8 + 2;
+  const std::int64_t action = dims * (spec.action.continuous() ? 4 : 8);
+  const std::int64_t row = features * 4 + mask + action + 6 * 4 + 8 + 2;
+  const std::unique_ptr<Network> network = network_.make(spec, config_.net, 0);
   std::int64_t weights = 0;
-  for (const auto& [name, tensor] : network_.make(spec, config_.net, 0)->parameters()) {
-    weights += tensor.numel() * 4;
-  }
-  std::int64_t hidden = 0;
-  for (const std::int64_t h : config_.net.hidden) { hidden += h; }
+  for (const auto& [name, tensor] : network->parameters()) { weights += tensor.numel() * 4; }
   const std::int64_t minibatch = std::min(config_.ppo.minibatch, config_.samples_per_update());
-  // Forward, backward and the gathered rows of a minibatch; weights, two moments and the gradients.
-  const std::int64_t batch = minibatch * (width + 4 * 4 * hidden);
-  return (config_.horizon() + 1) * config_.env.num_envs * width + batch +
-         weights * (3 + config_.rollout.shards);
+  const std::int64_t part = minibatch / std::min(config_.rollout.shards, config_.env.num_envs) + 1;
+  const std::int64_t piece = std::min(part, rows_per_piece(*network));
+  return {.rollout = (config_.horizon() + 1) * config_.env.num_envs * row,
+          .weights = weights * (1 + config_.rollout.shards),
+          .optimiser = 2 * weights,
+          // Activations, their gradients and the gathered rows.
+          .batches = config_.rollout.shards * piece * (8 * network->floats_per_row() + row)};
+}
+
+void Plan::require_memory(std::int64_t available) const {
+  const MemoryEstimate need = memory();
+  if (need.total() <= available) { return; }
+  const auto megabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
+  throw ConfigError(fmt::format(
+      "the run needs about {:.0f} MB and {:.0f} MB are free: rollout {:.0f} MB (rollout.steps x "
+      "env.num_envs x ppo.update_interval), weights and gradients {:.0f} MB (net.*, "
+      "rollout.shards), "
+      "optimiser {:.0f} MB, batches {:.0f} MB (ppo.minibatch); lower what takes the most",
+      megabytes(need.total()), megabytes(available), megabytes(need.rollout),
+      megabytes(need.weights), megabytes(need.optimiser), megabytes(need.batches)));
 }
 
 std::vector<std::string> Plan::warnings() const {

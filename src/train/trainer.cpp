@@ -78,7 +78,8 @@ bool Trainer::done() const {
   const RunConfig& config = plan_.config();
   const bool whole = engine_.steps_left() == config.horizon();
   return whole && (engine_.timesteps() >= config.total_timesteps ||
-                   (config.total_episodes > 0 && num_episodes_ >= config.total_episodes));
+                   (config.total_episodes > 0 && num_episodes_ >= config.total_episodes) ||
+                   (window_.size() == kWindow && mean_reward() >= config.run.stop_at_reward));
 }
 
 /// Samples in segments short enough to notice a stop; where they end changes nothing.
@@ -203,10 +204,14 @@ Progress Trainer::progress() const {
   now.episodes = num_episodes_;
   now.elapsed_s = since_start_.seconds();
   now.fps = static_cast<double>(now.timesteps - started_at_) / std::max(1e-9, now.elapsed_s);
+  now.ep_rew_mean = mean_reward();
+  return now;
+}
+
+double Trainer::mean_reward() const {
   Moments reward;
   for (const EpisodeEnd& end : window_) { reward.add(end.total_reward); }
-  now.ep_rew_mean = window_.empty() ? std::nan("") : reward.mean;
-  return now;
+  return window_.empty() ? std::nan("") : reward.mean;
 }
 
 /// How the wall clock splits; sampling's share is divided as its threads spent it.

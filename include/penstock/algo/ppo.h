@@ -68,6 +68,10 @@ struct PpoConfig {
   }
 };
 
+/// How many rows autograd gets at once: a shard's part of a minibatch is split into pieces whose
+/// activations take about a quarter of a gigabyte. A function of the network, never of the machine.
+std::int64_t rows_per_piece(const Network& network);
+
 namespace detail {
 class Gradients;
 struct UpdateSums;

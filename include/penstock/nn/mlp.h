@@ -18,6 +18,9 @@ struct NetConfig {
   bool shared_trunk = false;
   double log_std_init = 0.0;
   bool squash = false;
+  std::int64_t width = 64;
+  std::int64_t layers = 2;
+  std::int64_t heads = 4;
 
   template <class Visitor>
   void fields(Visitor& visit) {
@@ -28,6 +31,9 @@ struct NetConfig {
     visit("log_std_init", log_std_init, "initial log standard deviation of box actions",
           Range{-20, 2});
     visit("squash", squash, "squash box actions by tanh instead of clipping them");
+    visit("width", width, "transformer: numbers per token", Range{1, 1 << 16});
+    visit("layers", layers, "transformer: blocks", Range{1, 1000});
+    visit("heads", heads, "transformer: attention heads", Range{1, 1024});
   }
 };
 

@@ -38,6 +38,10 @@ class Network {
   /// In a fixed order, with names that are unique and stay as they are: checkpoints use them.
   virtual std::vector<std::pair<std::string, at::Tensor>> parameters() = 0;
 
+  /// About how many floats a forward pass keeps per row for the backward pass: large batches are
+  /// split by it.
+  [[nodiscard]] virtual std::int64_t floats_per_row() const { return 4096; }
+
   /// The same function as a stack of linear layers, for a network that is one: it can then run
   /// without a graph. `offset_of` tells where a parameter lies in the flat buffers.
   using OffsetOf = std::function<std::size_t(const std::string& parameter)>;

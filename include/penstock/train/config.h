@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -52,6 +53,7 @@ struct RunSection {
   std::int64_t log_interval = 1;
   std::int64_t eval_interval = 0;
   std::int64_t eval_episodes = 20;
+  double stop_at_reward = std::numeric_limits<double>::infinity();
 
   template <class Visitor>
   void fields(Visitor& visit) {
@@ -65,6 +67,8 @@ struct RunSection {
     visit("eval_interval", eval_interval, "env steps between evaluations; 0: at the end only",
           Range{0, 1e18});
     visit("eval_episodes", eval_episodes, "episodes of an evaluation; 0: none", Range{0, 1e6});
+    visit("stop_at_reward", stop_at_reward,
+          "end once the last 100 episodes have this mean reward; inf: never");
   }
 };
 
@@ -117,6 +121,16 @@ struct RunConfig {
   [[nodiscard]] std::int64_t samples_per_update() const { return horizon() * env.num_envs; }
 };
 
+/// Bytes that a run holds at once, by what holds them.
+struct MemoryEstimate {
+  std::int64_t rollout = 0;    // the buffer
+  std::int64_t weights = 0;    // with the shards' gradients
+  std::int64_t optimiser = 0;  // Adam's moments
+  std::int64_t batches = 0;    // what the shards' forward and backward passes keep
+
+  [[nodiscard]] std::int64_t total() const { return rollout + weights + optimiser + batches; }
+};
+
 /// A config with the env it names. Fields point into it, so it stays where it is.
 class Plan {
  public:
@@ -131,8 +145,10 @@ class Plan {
   [[nodiscard]] const std::vector<Field>& fields() const { return fields_; }
   [[nodiscard]] std::string run_dir() const;
 
-  /// Bytes that the run will hold at once: rollout, weights, optimiser, one minibatch.
-  [[nodiscard]] std::int64_t memory_bytes() const;
+  [[nodiscard]] MemoryEstimate memory() const;
+  /// Throws ConfigError, with what takes the most and what to change, when the run needs more than
+  /// `available` bytes.
+  void require_memory(std::int64_t available) const;
   /// What looks like a mistake though it is allowed, each with a proposal.
   [[nodiscard]] std::vector<std::string> warnings() const;
 

@@ -71,6 +71,7 @@ class Trainer {
   [[nodiscard]] Progress progress() const;
   [[nodiscard]] Metrics perf() const;
   [[nodiscard]] double score() const;
+  [[nodiscard]] double mean_reward() const;  // of the window; NaN before the first episode
 
   const Plan& plan_;
   RunDir& dir_;

@@ -131,3 +131,42 @@ TEST_CASE("warming up leaves the policy as it was") {
   CHECK(
       at::equal(updated(config, 3, 2, 12, false).weights, updated(config, 3, 2, 12, true).weights));
 }
+
+namespace {
+
+/// An MLP that says it needs so much memory that three rows are a piece.
+class Greedy final : public Network {
+ public:
+  Greedy() : mlp_(make_mlp(kSpec, {.hidden = {16}}, 1)) {}
+  NetworkOutput forward(const Observation& batch, Want want) override {
+    most_rows_ = std::max(most_rows_, batch.obs.size(0));
+    return mlp_->forward(batch, want);
+  }
+  std::vector<std::pair<std::string, at::Tensor>> parameters() override {
+    return mlp_->parameters();
+  }
+  [[nodiscard]] std::int64_t floats_per_row() const override { return (64 << 20) / 3; }
+
+  std::int64_t most_rows_ = 0;
+
+ private:
+  std::unique_ptr<Network> mlp_;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a batch that is too large is learnt from in pieces, to the same weights but for rounding") {
+  const PpoConfig config{.policy_epochs = 1, .value_epochs = 1, .minibatch = 96};
+  const Shards shards(12, 2);
+  const auto head = make_action_head(kSpec.action, false);
+  Policy policy([] { return std::make_unique<Greedy>(); }, shards.count(), at::kCPU);
+  ThreadPool pool({.num_threads = 1});
+  Ppo ppo(config, policy, *head, shards, pool, 1);
+  const Metrics metrics = ppo.update(random_rollout(12), 0.25);
+  const Updated whole = updated(config, 2, 1);
+  CHECK(dynamic_cast<Greedy&>(policy.replica(0)).most_rows_ == 3);
+  CHECK(at::allclose(policy.weights(), whole.weights, 1e-4, 1e-5));
+  CHECK(metric(metrics, "train/loss") ==
+        doctest::Approx(metric(whole.metrics, "train/loss")).epsilon(1e-4));
+}

@@ -61,7 +61,7 @@ TEST_CASE("what looks like a mistake is warned of with a proposal") {
 TEST_CASE("the memory estimate grows with what it counts") {
   const Catalog catalog = default_catalog();
   const auto bytes = [&](std::initializer_list<std::string> a) {
-    return Plan(given(a), catalog).memory_bytes();
+    return Plan(given(a), catalog).memory().total();
   };
   const std::int64_t small = bytes({"env.num_envs=64"});
   CHECK(bytes({"env.num_envs=4096"}) > 5 * small);
@@ -70,4 +70,28 @@ TEST_CASE("the memory estimate grows with what it counts") {
                                    "env.num_envs=256", "rollout.steps=31"});
   CHECK(wide > 256LL * 32 * 1212 * 4);
   CHECK(wide < 3 * 256LL * 32 * 1212 * 4);
+}
+
+TEST_CASE("a run that cannot fit is refused with what takes the memory") {
+  const Catalog catalog = default_catalog();
+  const Plan plan(given({"env.num_envs=4096", "rollout.steps=1024"}), catalog);
+  const std::int64_t need = plan.memory().total();
+  CHECK(need > 4096LL * 1024 * 4 * 4);
+  plan.require_memory(need);
+  CHECK_THROWS_WITH_AS(plan.require_memory(need - 1), doctest::Contains("rollout.steps"),
+                       ConfigError);
+}
+
+TEST_CASE("a minibatch that is too large for memory is split, and so does not count as a whole") {
+  const Catalog catalog = default_catalog();
+  const auto batches = [&](const char* minibatch) {
+    return Plan(given(
+                    {"net.kind=transformer", "env.num_envs=4096", "rollout.steps=1024", minibatch}),
+                catalog)
+        .memory()
+        .batches;
+  };
+  const std::int64_t whole = batches("ppo.minibatch=4194304");
+  CHECK(whole == batches("ppo.minibatch=2097152"));
+  CHECK(whole < 2'000'000'000);
 }

@@ -1,0 +1,167 @@
+#include "penstock/nn/transformer.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "nn/orthogonal.h"
+#include "penstock/base/errors.h"
+
+// Shapes: B samples, K tokens, F features of a token, E width, H heads.
+
+namespace penstock {
+namespace {
+
+struct Linear {
+  at::Tensor weight;  // [out, in]
+  at::Tensor bias;    // [out]
+
+  [[nodiscard]] at::Tensor operator()(const at::Tensor& x) const {
+    return at::linear(x, weight, bias);
+  }
+};
+
+struct Norm {
+  at::Tensor weight;  // [E]
+  at::Tensor bias;    // [E]
+
+  [[nodiscard]] at::Tensor operator()(const at::Tensor& x) const {
+    return at::layer_norm(x, weight.sizes(), weight, bias);
+  }
+};
+
+struct Block {
+  Norm norm1;
+  Linear qkv;  // [3 E, E]
+  Linear out;  // [E, E]
+  Norm norm2;
+  Linear up;    // [2 E, E]
+  Linear down;  // [E, 2 E]
+
+  /// x [B, K, E].
+  [[nodiscard]] at::Tensor forward(const at::Tensor& x, std::int64_t num_heads) const {
+    const std::int64_t batch = x.size(0);
+    const std::int64_t tokens = x.size(1);
+    const std::int64_t width = x.size(2);
+    const at::Tensor split = qkv(norm1(x)).view({batch, tokens, 3, num_heads, width / num_heads});
+    const auto part = [&](std::int64_t i) { return split.select(2, i).transpose(1, 2); };
+    const at::Tensor mixed = at::scaled_dot_product_attention(part(0), part(1), part(2));
+    const at::Tensor y = x + out(mixed.transpose(1, 2).reshape({batch, tokens, width}));
+    return y + down(up(norm2(y)).relu());
+  }
+};
+
+/// The part that tokens come from.
+struct Tokens {
+  std::int64_t offset = 0;
+  std::int64_t count = 0;
+  std::int64_t features = 1;
+
+  explicit Tokens(const Layout& layout) : count(static_cast<std::int64_t>(layout.size())) {
+    for (const Part& part : layout.parts()) {
+      if (part.shape.size() == 2) {
+        offset = static_cast<std::int64_t>(part.offset);
+        count = part.shape[0];
+        features = part.shape[1];
+        return;
+      }
+    }
+  }
+};
+
+class Transformer final : public Network {
+ public:
+  Transformer(const EnvSpec& spec, const NetConfig& config, std::uint64_t seed)
+      : tokens_(spec.obs), num_heads_(config.heads), seed_(seed) {
+    if (config.width % config.heads != 0) {
+      throw ConfigError("net.width = " + std::to_string(config.width) +
+                        ": expected a multiple of net.heads = " + std::to_string(config.heads));
+    }
+    const std::int64_t width = config.width;
+    embed_ = linear("embed", width, tokens_.features, 1.0);
+    place_ = add("place", detail::orthogonal(tokens_.count, width, 0.1, next_key()));
+    for (std::int64_t i = 0; i < config.layers; ++i) {
+      const std::string prefix = "block." + std::to_string(i);
+      Block block;
+      block.norm1 = norm(prefix + ".norm1", width);
+      block.qkv = linear(prefix + ".qkv", 3 * width, width, 1.0);
+      block.out = linear(prefix + ".out", width, width, 0.5);
+      block.norm2 = norm(prefix + ".norm2", width);
+      block.up = linear(prefix + ".up", 2 * width, width, std::sqrt(2.0));
+      block.down = linear(prefix + ".down", width, 2 * width, 0.5);
+      blocks_.push_back(block);
+    }
+    norm_ = norm("norm", width);
+    const ActionSpec& action = spec.action;
+    const auto outputs =
+        static_cast<std::int64_t>(action.continuous() ? action.dims() : action.num_actions());
+    actor_ = linear("actor", outputs, width, 0.01);
+    critic_ = linear("critic", 1, width, 1.0);
+    if (action.continuous()) {
+      log_std_ = add("log_std", at::full({outputs}, config.log_std_init, at::kFloat));
+    }
+  }
+
+  NetworkOutput forward(const Observation& batch, Want want) override {
+    at::Tensor x = batch.obs.narrow(1, tokens_.offset, tokens_.count * tokens_.features)
+                       .view({-1, tokens_.count, tokens_.features});
+    x = embed_(x) + place_;  // [B, K, E]
+    for (const Block& block : blocks_) { x = block.forward(x, num_heads_); }
+    const at::Tensor mean = norm_(x).mean(1);  // [B, E]
+    NetworkOutput out;
+    if (want != Want::value) {
+      out.params = actor_(mean);
+      if (log_std_.defined()) {
+        out.params = at::cat({out.params, log_std_.expand_as(out.params)}, 1);
+      }
+    }
+    if (want != Want::policy) { out.value = critic_(mean).squeeze(1); }
+    return out;
+  }
+
+  std::vector<std::pair<std::string, at::Tensor>> parameters() override { return parameters_; }
+
+  /// What autograd keeps of each token: about ten numbers per block and channel.
+  [[nodiscard]] std::int64_t floats_per_row() const override {
+    const auto blocks = static_cast<std::int64_t>(blocks_.size());
+    return tokens_.count * place_.size(1) * (10 * blocks + 4);
+  }
+
+ private:
+  RandomKey next_key() {
+    return {.seed = seed_, .owner = next_layer_++, .stream = Stream::weights};
+  }
+  at::Tensor add(const std::string& name, const at::Tensor& initial) {
+    parameters_.emplace_back(name, initial.set_requires_grad(true));
+    return parameters_.back().second;
+  }
+  Linear linear(const std::string& name, std::int64_t outputs, std::int64_t inputs, double gain) {
+    return {add(name + ".weight", detail::orthogonal(outputs, inputs, gain, next_key())),
+            add(name + ".bias", at::zeros({outputs}))};
+  }
+  Norm norm(const std::string& name, std::int64_t width) {
+    return {add(name + ".weight", at::ones({width})), add(name + ".bias", at::zeros({width}))};
+  }
+
+  Tokens tokens_;
+  std::int64_t num_heads_;
+  std::uint64_t seed_;
+  std::uint32_t next_layer_ = 0;
+  std::vector<std::pair<std::string, at::Tensor>> parameters_;
+  Linear embed_;
+  at::Tensor place_;  // [K, E]
+  std::vector<Block> blocks_;
+  Norm norm_;
+  Linear actor_;
+  Linear critic_;
+  at::Tensor log_std_;
+};
+
+}  // namespace
+
+std::unique_ptr<Network> make_transformer(const EnvSpec& spec, const NetConfig& config,
+                                          std::uint64_t seed) {
+  return std::make_unique<Transformer>(spec, config, seed);
+}
+
+}  // namespace penstock

@@ -1,0 +1,144 @@
+#include "train/bare.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "penstock/base/stopwatch.h"
+
+namespace penstock::detail {
+namespace {
+
+class Bare {
+ public:
+  Bare(const Plan& plan, std::int64_t num_threads)
+      : num_envs_(plan.config().env.num_envs),
+        num_steps_(plan.config().horizon()),
+        minibatch_(std::min(plan.config().ppo.minibatch, num_envs_ * num_steps_)),
+        num_epochs_(std::max(plan.config().ppo.policy_epochs, plan.config().ppo.value_epochs)),
+        num_threads_(num_threads) {
+    const EnvSpec spec = plan.env().spec();
+    const auto features = static_cast<std::int64_t>(spec.obs.size());
+    const auto actions = static_cast<std::int64_t>(spec.action.num_actions());
+    const NetConfig& net = plan.config().net;
+    if (net.kind == "mlp") {
+      actor_ = stack(features, net.hidden, actions, net.activation == "tanh");
+      critic_ = stack(features, net.hidden, 1, net.activation == "tanh");
+      for (auto& part : {actor_, critic_}) {
+        for (auto& p : part->parameters()) { parameters_.push_back(p); }
+      }
+    } else {  // the network itself is plain libtorch already
+      network_ = plan.network().make(spec, net, 1);
+      for (const auto& [name, p] : network_->parameters()) { parameters_.push_back(p); }
+    }
+    adam_ = std::make_unique<torch::optim::Adam>(parameters_, torch::optim::AdamOptions(1e-3));
+    const std::int64_t samples = num_envs_ * num_steps_;
+    row_ = torch::randn({num_envs_, features});
+    obs_ = torch::randn({samples, features});
+    advantage_ = torch::randn({samples});
+    target_ = torch::randn({samples});
+    log_prob_ = torch::full({samples}, -0.69);
+    actions_ = torch::randint(0, actions, {samples}, torch::kLong);
+  }
+
+  /// Samples per second over about `seconds`.
+  double round(double seconds) {
+    at::set_num_threads(static_cast<int>(num_threads_));
+    const Stopwatch watch;
+    std::int64_t samples = 0;
+    while (watch.seconds() < seconds) {
+      sample();
+      learn();
+      samples += num_envs_ * num_steps_;
+    }
+    const double rate = static_cast<double>(samples) / watch.seconds();
+    at::set_num_threads(1);
+    return rate;
+  }
+
+ private:
+  static torch::nn::Sequential stack(std::int64_t inputs, const std::vector<std::int64_t>& hidden,
+                                     std::int64_t outputs, bool tanh) {
+    torch::nn::Sequential net;
+    for (const std::int64_t width : hidden) {
+      net->push_back(torch::nn::Linear(inputs, width));
+      if (tanh) {
+        net->push_back(torch::nn::Tanh());
+      } else {
+        net->push_back(torch::nn::ReLU());
+      }
+      inputs = width;
+    }
+    net->push_back(torch::nn::Linear(inputs, outputs));
+    return net;
+  }
+
+  [[nodiscard]] NetworkOutput forward(const at::Tensor& x) {
+    if (network_) { return network_->forward({x, {}}, Want::both); }
+    return {actor_->forward(x), critic_->forward(x).squeeze(1)};
+  }
+
+  void sample() {
+    const c10::InferenceMode inference;
+    for (std::int64_t t = 0; t < num_steps_; ++t) {
+      const NetworkOutput out = forward(row_);
+      const at::Tensor log_p = torch::log_softmax(out.params, 1);
+      const at::Tensor action = (log_p - torch::empty_like(log_p).exponential_().log()).argmax(1);
+      const at::Tensor chosen = log_p.gather(1, action.unsqueeze(1));
+    }
+  }
+
+  void learn() {
+    const std::int64_t samples = num_envs_ * num_steps_;
+    for (std::int64_t e = 0; e < num_epochs_; ++e) {
+      const at::Tensor order = torch::randperm(samples);
+      for (std::int64_t s = 0; s < samples; s += minibatch_) {
+        learn_minibatch(order.slice(0, s, std::min(s + minibatch_, samples)));
+      }
+    }
+  }
+
+  void learn_minibatch(const at::Tensor& index) {
+    const at::Tensor x = obs_.index_select(0, index);
+    const NetworkOutput out = forward(x);
+    const at::Tensor log_p = torch::log_softmax(out.params, 1);
+    const at::Tensor log_prob =
+        log_p.gather(1, actions_.index_select(0, index).unsqueeze(1)).squeeze(1);
+    const at::Tensor ratio = (log_prob - log_prob_.index_select(0, index)).exp();
+    const at::Tensor advantage = advantage_.index_select(0, index);
+    const at::Tensor loss =
+        torch::max(-advantage * ratio, -advantage * ratio.clamp(0.8, 1.2)).mean() +
+        0.25 * (out.value - target_.index_select(0, index)).pow(2).mean();
+    adam_->zero_grad();
+    loss.backward();
+    torch::nn::utils::clip_grad_norm_(parameters_, 0.5);
+    adam_->step();
+  }
+
+  std::int64_t num_envs_;
+  std::int64_t num_steps_;
+  std::int64_t minibatch_;
+  std::int64_t num_epochs_;
+  std::int64_t num_threads_;
+  torch::nn::Sequential actor_{nullptr};
+  torch::nn::Sequential critic_{nullptr};
+  std::unique_ptr<Network> network_;  // instead of the two
+  std::vector<at::Tensor> parameters_;
+  std::unique_ptr<torch::optim::Adam> adam_;
+  at::Tensor row_;
+  at::Tensor obs_;
+  at::Tensor advantage_;
+  at::Tensor target_;
+  at::Tensor log_prob_;
+  at::Tensor actions_;
+};
+
+}  // namespace
+
+std::function<double(double)> make_bare(const Plan& plan, std::int64_t num_threads) {
+  auto bare = std::make_shared<Bare>(plan, num_threads);
+  return [bare](double seconds) { return bare->round(seconds); };
+}
+
+}  // namespace penstock::detail
