@@ -8,7 +8,8 @@ LEFT, RIGHT = 64, 16
 PANEL_HEIGHT = 300  # a panel with its title and its labels
 PLOT_HEIGHT = 210
 PLOT_TOP = 44  # from a panel's top
-LEGEND_HEIGHT = 64
+LEGEND_ROW = 22
+PER_ROW = 3  # entries of the legend, so that long titles have room
 GAP = 0.22  # of a group's width, between groups
 COLOURS = {
     "penstock": "#0b5cad",
@@ -26,7 +27,8 @@ def svg(results):
     counts = sorted({cell["threads"] for cell in cells})
     names = list(dict.fromkeys(name for cell in cells for name in cell["rates"]))
     colours = colours_of(names)
-    height = LEGEND_HEIGHT + PANEL_HEIGHT * len(counts) + 8
+    top = 24 + LEGEND_ROW * -(-len(names) // PER_ROW)
+    height = top + PANEL_HEIGHT * len(counts) + 8
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
         f'viewBox="0 0 {WIDTH} {height}" font-family="DejaVu Sans, Helvetica, Arial, sans-serif">',
@@ -35,7 +37,7 @@ def svg(results):
     ]
     for i, threads in enumerate(counts):
         chosen = [cell for cell in cells if cell["threads"] == threads]
-        parts += panel(LEGEND_HEIGHT + PANEL_HEIGHT * i, threads, chosen, names, colours)
+        parts += panel(top + PANEL_HEIGHT * i, threads, chosen, names, colours)
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -59,11 +61,10 @@ def line(x1, y1, x2, y2, colour, width=1.0):
 
 
 def legend(names, colours, titles):
-    """Up to three entries in a row, so that long titles have room."""
     parts = []
     for i, name in enumerate(names):
-        x = LEFT + (i % 3) * (WIDTH - LEFT - RIGHT) / 3
-        y = 14 + (i // 3) * 22
+        x = LEFT + (i % PER_ROW) * (WIDTH - LEFT - RIGHT) / PER_ROW
+        y = 14 + (i // PER_ROW) * LEGEND_ROW
         parts.append(f'<rect x="{x:.1f}" y="{y}" width="14" height="14" fill="{colours[name]}"/>')
         parts.append(text(x + 20, y + 12, titles[name], 13, "start"))
     return parts

@@ -297,7 +297,7 @@ def test_arguments_that_cannot_work_name_the_remedy(penstock, monkeypatch, capsy
     monkeypatch.delenv("PENSTOCK_EXE", raising=False)
     with pytest.raises(compare.UsageError, match="--penstock"):
         compare.parse_args([])
-    with pytest.raises(compare.UsageError, match="there are cleanrl, hand"):
+    with pytest.raises(compare.UsageError, match="there are cleanrl, cleanrl-numpy, hand"):
         compare.parse_args(["--penstock", penstock, "--peers", "sb4"])
     with pytest.raises(compare.UsageError, match="lends"):
         compare.parse_args(["--penstock", penstock, "--threads", "4096"])

@@ -71,9 +71,10 @@ std::int64_t parse_integer(const Field& field, const Setting& setting, std::stri
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc{} && stop == end && !setting.quoted) { return value; }
-  const double real = parse_double(field, setting, text, "a whole number");
+  const char* wanted = field.range.or_auto ? "auto or a whole number" : "a whole number";
+  const double real = parse_double(field, setting, text, wanted);
   constexpr double kExact = 9007199254740992.0;  // 2^53: beyond it a double skips whole numbers
-  if (real != std::floor(real)) { refuse(field, setting, "a whole number"); }
+  if (real != std::floor(real)) { refuse(field, setting, wanted); }
   if (std::abs(real) > kExact) {
     refuse(field, setting, "a whole number, at most 9223372036854775807 and with all its digits");
   }

@@ -33,8 +33,8 @@ void relax() {
 }
 
 template <class T>
-void wait_while_equal(const std::atomic<T>& value, T old) {
-  for (int spin = 0; spin < kSpins; ++spin) {
+void wait_while_equal(const std::atomic<T>& value, T old, int spins) {
+  for (int spin = 0; spin < spins; ++spin) {
     if (value.load(std::memory_order_acquire) != old) { return; }
     relax();
   }
@@ -61,7 +61,9 @@ void pin_to_core([[maybe_unused]] std::size_t member) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(const Options& options) {
+// A member that polls while others wait for its core only delays them.
+ThreadPool::ThreadPool(const Options& options)
+    : spins_(options.num_threads <= available_cores() ? kSpins : 0) {
   // The caller keeps its own affinity: it is the user's thread and outlives the pool.
   if (options.on_start) { options.on_start(); }
   members_.reserve(options.num_threads);
@@ -113,7 +115,7 @@ void ThreadPool::run(std::size_t num_tasks, const std::function<void(std::size_t
     run_share(0, used);
     for (std::size_t left = pending_.load(std::memory_order_acquire); left != 0;
          left = pending_.load(std::memory_order_acquire)) {
-      wait_while_equal(pending_, left);
+      wait_while_equal(pending_, left, spins_);
     }
   }
   const auto failed = std::find_if(failures_.begin(), failures_.end(),
@@ -134,7 +136,7 @@ std::uint64_t ThreadPool::sleep_until_used(std::size_t member) const {
 void ThreadPool::work(std::size_t member) {
   std::uint64_t seen = 0;
   while (true) {
-    wait_while_equal(round_, seen);
+    wait_while_equal(round_, seen, spins_);
     if (stop_.load()) { return; }
     const std::uint64_t round = round_.load(std::memory_order_acquire);
     const std::size_t num_members = round & kMemberMask;

@@ -11,6 +11,7 @@
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "penstock/base/thread_pool.h"
+#include "penstock/fused/isa.h"
 #include "penstock/train/config.h"
 #include "penstock/train/engine.h"
 
@@ -102,6 +103,10 @@ Finding check_cores() {
                       omp == nullptr ? "unset" : omp)};
 }
 
+Finding check_kernels() {
+  return {"kernels", true, fmt::format("{}", fmt::join(fused::supported_isas(), ", "))};
+}
+
 Finding check_disk() {
   std::error_code error;
   const auto space = std::filesystem::space(".", error);
@@ -137,6 +142,7 @@ Exit doctor(const Catalog& catalog, bool json) {
       {"penstock", true, fmt::format("{} ({})", version(), git_hash())},
       check_torch(),
       check_cores(),
+      check_kernels(),
       check_disk(),
       check_recipes(),
       check_training(catalog)};

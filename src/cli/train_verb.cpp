@@ -59,7 +59,6 @@ void keep_isa(const RunDir& dir, Settings& settings, ProgressBar& bar) {
 }
 
 std::string manifest(const Plan& plan) {
-  fused::use_isa(plan.config().isa);
   utsname machine{};
   uname(&machine);
   return Json{{"penstock", version()},
@@ -151,9 +150,9 @@ Exit train(const Common& common, const Catalog& catalog) {
   ProgressBar bar;
   for (const std::string& warning : plan.warnings()) { bar.note("warning: " + warning); }
   RunDir dir(plan.run_dir(), RunDir::Open::fresh, static_cast<std::size_t>(plan.config().run.keep));
+  Trainer trainer(plan, dir, observer_for(bar));  // before the files: it may refuse
   dir.write("config.toml", to_toml(plan.fields()));
   dir.write("manifest.json", manifest(plan));
-  Trainer trainer(plan, dir, observer_for(bar));
   return finish(trainer, dir, common.json);
 }
 

@@ -39,13 +39,14 @@ void choose(std::int64_t target) {
 
 std::vector<std::string> supported_isas() {
   const std::string now = current_isa();
-  const std::int64_t targets = usable();
+  std::int64_t left = usable();
+  use_isa(now);
   std::vector<std::string> names;
   for (const Isa& isa : kIsas) {
-    const bool known = std::find(names.begin(), names.end(), isa.name) != names.end();
-    if ((isa.target & targets) != 0 && !known) { names.emplace_back(isa.name); }
+    if ((isa.target & left) == 0) { continue; }
+    names.emplace_back(isa.name);
+    left &= ~isa.target;  // the baseline may have a name of its own
   }
-  use_isa(now);
   return names;
 }
 

@@ -1,5 +1,10 @@
 """Short benches with generous guards; the full ones are commands, their reports under bench/reports."""
 
+import json
+import time
+
+import pytest
+
 
 def test_env(penstock):
     result = penstock.json("bench", "env", "--env", "cartpole", "--num-envs", 1024, "--threads", 1,
@@ -11,7 +16,41 @@ def test_ppo_beside_bare_libtorch(penstock):
     result = penstock.json("bench", "ppo", "--num-envs", 64, "--minibatch", 2048, "--threads", 1,
                            "--round-seconds", 0.5)
     assert result["samples_per_second"] > 0 and result["bare_samples_per_second"] > 0
-    assert result["ratio"] >= 0.8
+    assert result["learner"] == "fused"
+    assert result["ratio"] >= (2.0 if result["isa"] == "avx512" else 0.8)
+    assert sum(result["perf"].values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("net", [["net.hidden=256,256"], ["net.kind=transformer", "net.layers=1"]])
+def test_eager_beside_bare_libtorch(penstock, net):
+    sets = [word for setting in net for word in ("--set", setting)]
+    result = penstock.json("bench", "ppo", "--learner", "eager", "--num-envs", 16, "--minibatch", 2048, "--threads", 1,
+                           "--round-seconds", 0.2, "--rounds", 3, *sets)
+    assert result["learner"] == "eager"
+    assert result["ratio"] >= 0.7
+
+
+def test_scale_names_what_auto_picks(penstock):
+    done = penstock("bench", "scale", "--sweep-envs", "16,256", "--rounds", 3, "--round-seconds", 0.2, "--json",
+                    code=None)
+    assert done.returncode in (0, 1)  # 1: a pick was slower than one thread, which a noisy machine can do
+    cells = json.loads(done.stdout)["cells"]
+    assert {cell["num_envs"] for cell in cells} == {16, 256}
+    assert sum(cell["auto"] for cell in cells) == 2
+    assert all(cell["vs_one_thread"] == 1 for cell in cells if cell["threads"] == 1)
+
+
+def test_duration_ends_in_time(penstock):
+    begin = time.monotonic()
+    penstock("bench", "ppo", "--no-bare", "--duration", 1, "--round-seconds", 0.1)
+    assert 1 < time.monotonic() - begin < 20
+
+
+def test_cartpole_is_solved_in_seconds_from_the_start_of_the_process(penstock, tmp_path):
+    begin = time.monotonic()
+    result = penstock.json("train", "--recipe", "cartpole", "--set", "run.stop_at_reward=475", "--run-dir", tmp_path)
+    assert time.monotonic() - begin < 15
+    assert result["eval"]["mean_reward"] >= 475
 
 
 def test_every_env_can_be_measured(penstock):

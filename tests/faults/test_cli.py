@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import pty
 import re
 import subprocess
@@ -89,7 +90,8 @@ def test_envs_recipes_doctor_version_help(penstock):
     assert "ok   libtorch" in penstock("doctor").stdout
     assert all(check["ok"] for check in penstock.json("doctor"))
     assert penstock("--version").stdout.startswith("penstock 0.")
-    for verb in (["train"], ["resume"], ["eval"], ["envs"], ["bench", "env"], ["bench", "ppo"], ["doctor"]):
+    for verb in (["train"], ["resume"], ["eval"], ["envs"], ["bench", "env"], ["bench", "ppo"], ["bench", "scale"],
+                 ["bench", "compare"], ["doctor"]):
         assert "--json" in penstock(*verb, "--help").stdout
 
 
@@ -99,6 +101,39 @@ def test_dry_run_prints_the_plan_and_touches_nothing(penstock, tmp_path):
     assert plan["memory_bytes"] > 1_000_000 and "updates fit" in plan["warnings"][0]
     assert "[ppo]" in penstock("train", "--dry-run").stdout
     assert not (tmp_path / "run").exists()
+
+
+def test_what_cannot_fit_into_memory_is_refused_before_anything_is_made(penstock, tmp_path):
+    done = penstock("train", "--num-envs", 65536, "--set", "rollout.steps=1048576", "--run-dir", tmp_path / "run",
+                    code=78)
+    assert "MB are free" in done.stderr and "rollout.steps" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_learner_or_instruction_set_that_cannot_be_is_refused_with_the_remedy(penstock, tmp_path):
+    run = ["--run-dir", tmp_path / "run"]
+    done = penstock("train", "--learner", "fused", "--set", "net.kind=transformer", *run, code=78)
+    assert "learner = auto" in done.stderr
+    assert "avx512" in penstock("train", "--isa", "mmx", *run, code=78).stderr
+    absent = "neon" if platform.machine() == "x86_64" else "avx512"
+    assert "this machine has" in penstock("train", "--isa", absent, *run, code=78).stderr
+    assert "auto" in penstock("train", "--threads", "many", *run, code=78).stderr
+
+
+def test_a_run_ends_at_the_reward_it_was_asked_for(penstock, tmp_path):
+    done = penstock.json("train", "--total-timesteps", 2_000_000, "--set", "run.stop_at_reward=100",
+                         "--run-dir", tmp_path / "run")
+    assert done["total_timesteps"] < 500_000 and not done["preempted"]
+    # It is over: resuming it trains no further.
+    assert penstock.json("resume", tmp_path / "run")["total_timesteps"] == done["total_timesteps"]
+
+
+def test_auto_tells_what_it_chose_and_why(penstock, tmp_path):
+    done = penstock("train", "--total-timesteps", 100_000, "--threads", "auto", "--run-dir", tmp_path / "run")
+    if os.cpu_count() > 1:
+        assert re.search(r"auto: threads = \d+ \(1: \d+k/s, 2: \d+k/s", done.stderr)
+    lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    assert json.loads(lines[5])["perf/threads"] >= 1
 
 
 def test_every_recipe_runs_for_two_updates(penstock, tmp_path):

@@ -43,6 +43,7 @@ class ThreadPool {
   [[nodiscard]] std::uint64_t sleep_until_used(std::size_t member) const;
   void stop();
 
+  int spins_;  // how long to poll before sleeping
   std::vector<std::thread> members_;
   const std::function<void(std::size_t)>* task_ = nullptr;
   std::size_t num_tasks_ = 0;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,12 @@ class BatchedEnv final : public VecEnv {
 
   [[nodiscard]] const EnvSpec& spec() const override { return spec_; }
   [[nodiscard]] std::size_t num_envs() const override { return slots_.size(); }
+
+  void seed(std::size_t env, std::uint64_t seed) override {
+    own_seeds_.resize(slots_.size());
+    own_seeds_[env] = seed;
+    slots_[env].episode = 0;
+  }
 
   void reset(EnvRange range, ObsRows next) override {
     for (std::size_t i = range.begin; i < range.end; ++i) {
@@ -83,9 +90,15 @@ class BatchedEnv final : public VecEnv {
   /// The seed is a function of (run, env, episode), so threads cannot matter.
   void begin_episode(std::size_t i, Row row) {
     Slot& slot = slots_[i];
-    slot.env.reset(episode_seed(seed_, static_cast<std::uint32_t>(i), slot.episode++), row);
+    slot.env.reset(next_seed(i), row);
     slot.steps = 0;
     slot.total_reward = 0;
+  }
+
+  std::uint64_t next_seed(std::size_t i) {
+    const std::uint64_t episode = slots_[i].episode++;
+    if (!own_seeds_.empty() && own_seeds_[i]) { return episode_seed(*own_seeds_[i], 0, episode); }
+    return episode_seed(seed_, static_cast<std::uint32_t>(i), episode);
   }
 
   Row row(ObsRows rows, std::size_t k) const {
@@ -113,6 +126,7 @@ class BatchedEnv final : public VecEnv {
   std::uint64_t seed_;
   EnvSpec spec_;
   std::vector<Slot> slots_;
+  std::vector<std::optional<std::uint64_t>> own_seeds_;  // [N], or empty while nobody gave any
 };
 
 /// A catalog line for a simulator:

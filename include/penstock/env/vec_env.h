@@ -58,6 +58,9 @@ class VecEnv {
   [[nodiscard]] virtual const EnvSpec& spec() const = 0;
   [[nodiscard]] virtual std::size_t num_envs() const = 0;
 
+  /// Makes an env's next episodes those of env 0 of a batch with this seed, from the first on: how
+  /// Gymnasium seeds, env by env. The seed is not part of save().
+  virtual void seed(std::size_t env, std::uint64_t seed) = 0;
   /// Starts the next episode of each env of the range.
   virtual void reset(EnvRange range, ObsRows next) = 0;
   virtual void step(EnvRange range, ActionRows actions, ObsRows next, OutcomeRows outcome) = 0;

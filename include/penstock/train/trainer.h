@@ -58,6 +58,10 @@ class Trainer {
   /// Until the budget is spent or `stop` is set; checks it several times a second.
   Summary run(const std::atomic<bool>& stop);
 
+  /// For an observer, or while run() does not: the engine, and a checkpoint of it now.
+  [[nodiscard]] Engine& engine() { return engine_; }
+  void save();
+
  private:
   void gather(const std::atomic<bool>& stop);
   void learn();
@@ -65,7 +69,6 @@ class Trainer {
   void count_episodes();
   void evaluate_now();
   void note_tuning();
-  void save();
   void save_if_due();
   [[nodiscard]] bool done() const;
   [[nodiscard]] Progress progress() const;

@@ -1,5 +1,5 @@
 // Writes one rollout and one PPO update per case, for test_ppo.py to compute again by itself:
-//   dump OUT_DIR  ->  OUT_DIR/<case>.safetensors, OUT_DIR/<case>.json
+//   dump OUT_DIR  ->  OUT_DIR/<case>-<learner>.safetensors, OUT_DIR/<case>-<learner>.json
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
@@ -61,7 +61,7 @@ void add_weights(const Policy& policy, const std::string& prefix, Named& out) {
   }
 }
 
-void run(const Case& which, const std::string& dir) {
+void run(const Case& which, Fusion fusion, const std::string& path) {
   Settings settings;
   for (const char* common :
        {"rollout.steps=32", "rollout.shards=2", "ppo.minibatch=70", "net.hidden=[16, 16]",
@@ -75,7 +75,7 @@ void run(const Case& which, const std::string& dir) {
   const Shards shards(envs->num_envs(), static_cast<std::size_t>(config.rollout.shards));
   const auto head = make_action_head(envs->spec().action, config.net.squash);
   Policy policy([&] { return plan.network().make(envs->spec(), config.net, config.seed); },
-                shards.count(), at::kCPU);
+                shards.count(), at::kCPU, fusion);
   ThreadPool pool({.num_threads = 2, .on_start = [] { at::set_num_threads(1); }});
   RolloutBuffer buffer(envs->spec(), config.horizon(), config.env.num_envs);
   Sampler sampler(
@@ -94,7 +94,7 @@ void run(const Case& which, const std::string& dir) {
   add_weights(policy, "before.", out);
   const Metrics metrics = ppo.update(buffer, 0.0);
   add_weights(policy, "after.", out);
-  write(dir + "/" + which.name + ".safetensors", out);
+  write(path + ".safetensors", out);
 
   nlohmann::json info;
   for (const Field& field : plan.fields()) { info["config"][field.path] = value_text(field); }
@@ -107,13 +107,17 @@ void run(const Case& which, const std::string& dir) {
     info["low"] = envs->spec().action.box().low;
     info["high"] = envs->spec().action.box().high;
   }
-  std::ofstream(dir + "/" + which.name + ".json") << info.dump(1);
+  std::ofstream(path + ".json") << info.dump(1);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) { return 2; }
-  for (const Case& which : kCases) { run(which, argv[1]); }
+  for (const Case& which : kCases) {
+    const std::string path = std::string(argv[1]) + "/" + which.name;
+    run(which, Fusion::never, path + "-eager");
+    run(which, Fusion::always, path + "-fused");
+  }
   return 0;
 }

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import subprocess
+import tomllib
 
 import pytest
 
@@ -27,10 +28,10 @@ def dumped(tmp_path_factory):
     return out
 
 
-@pytest.fixture(params=CASES)
+@pytest.fixture(params=[f"{case}-{learner}" for case in CASES for learner in ("eager", "fused")])
 def case(request, dumped):
     info = json.loads((dumped / f"{request.param}.json").read_text())
-    info["config"] = {k: json.loads(v) for k, v in info["config"].items()}
+    info["config"] = {k: tomllib.loads(f"x = {v}")["x"] for k, v in info["config"].items()}
     info["tensors"] = safetensors.load_file(dumped / f"{request.param}.safetensors")
     return info
 

@@ -37,11 +37,12 @@ struct Updated {
 };
 
 Updated updated(PpoConfig config, std::size_t num_shards, std::size_t threads,
-                std::int64_t envs = 12, bool warm = false) {
+                std::int64_t envs = 12, bool warm = false, Fusion fusion = Fusion::never) {
   at::set_num_threads(1);
   const Shards shards(static_cast<std::size_t>(envs), num_shards);
   const auto head = make_action_head(kSpec.action, false);
-  Policy policy([] { return make_mlp(kSpec, {.hidden = {16}}, 1); }, shards.count(), at::kCPU);
+  Policy policy([] { return make_mlp(kSpec, {.hidden = {16}}, 1); }, shards.count(), at::kCPU,
+                fusion);
   if (warm) { warm_up(config, policy, *head, shards, kSpec, kSteps); }
   ThreadPool pool({.num_threads = threads, .on_start = [] { at::set_num_threads(1); }});
   Ppo ppo(config, policy, *head, shards, pool, 1);
@@ -74,6 +75,23 @@ TEST_CASE("the bits do not depend on threads") {
     const Updated one = updated({.minibatch = 40}, 4, 1, envs);
     CHECK(at::equal(one.weights, updated({.minibatch = 40}, 4, 2, envs).weights));
     CHECK(at::equal(one.weights, updated({.minibatch = 40}, 4, 4, envs).weights));
+  }
+}
+
+TEST_CASE("the fused learner's bits do not depend on threads, and its update is the eager one's") {
+  for (const std::int64_t envs : {12, 7}) {
+    const auto fused = [&](std::size_t threads) {
+      return updated({.minibatch = 40}, 4, threads, envs, false, Fusion::always);
+    };
+    const Updated one = fused(1);
+    CHECK(at::equal(one.weights, fused(2).weights));
+    CHECK(at::equal(one.weights, fused(4).weights));
+    const Updated eager = updated({.minibatch = 40}, 4, 1, envs);
+    CHECK(at::allclose(one.weights, eager.weights, 1e-3, 1e-4));
+    for (const auto& [name, value] : eager.metrics) {
+      CAPTURE(name);
+      CHECK(metric(one.metrics, name) == doctest::Approx(value).epsilon(1e-3));
+    }
   }
 }
 
