@@ -215,6 +215,7 @@ Exit compare(const std::vector<std::string>& rest) {
   std::vector<std::string> words = {"python3", program, "--penstock", self};
   words.insert(words.end(), rest.begin(), rest.end());
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) { arguments.push_back(word.data()); }
   arguments.push_back(nullptr);
   std::cout.flush();

@@ -34,13 +34,13 @@ struct AddAt {
   }
 };
 
-void Add(float* sum, const float* x, std::size_t n) {
-  const AddAt add{sum, x};
-  for_each(n, add, add);
+void add(float* sum, const float* x, std::size_t n) {
+  const AddAt work{sum, x};
+  for_each(n, work, work);
 }
 
 /// Four running sums: one would wait for itself.
-float SumOfSquares(const float* x, std::size_t n) {
+float sum_of_squares(const float* x, std::size_t n) {
   Vec sums[4] = {hn::Zero(kTag), hn::Zero(kTag), hn::Zero(kTag), hn::Zero(kTag)};
   std::size_t i = 0;
   for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
@@ -75,9 +75,9 @@ struct StepAt {
   }
 };
 
-void Step(const AdamStep& x) {
-  const StepAt step{x};
-  for_each(x.n, step, step);
+void adam_step(const AdamStep& x) {
+  const StepAt work{x};
+  for_each(x.n, work, work);
 }
 
 }  // namespace penstock::fused::HWY_NAMESPACE
@@ -86,15 +86,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace penstock::fused {
 
-HWY_EXPORT(Add);
-HWY_EXPORT(SumOfSquares);
-HWY_EXPORT(Step);
+HWY_EXPORT(add);
+HWY_EXPORT(sum_of_squares);
+HWY_EXPORT(adam_step);
 
-void add(float* sum, const float* x, std::size_t n) { HWY_DYNAMIC_DISPATCH(Add)(sum, x, n); }
+void add(float* sum, const float* x, std::size_t n) { HWY_DYNAMIC_DISPATCH(add)(sum, x, n); }
 float sum_of_squares(const float* x, std::size_t n) {
-  return HWY_DYNAMIC_DISPATCH(SumOfSquares)(x, n);
+  return HWY_DYNAMIC_DISPATCH(sum_of_squares)(x, n);
 }
-void adam_step(const AdamStep& x) { HWY_DYNAMIC_DISPATCH(Step)(x); }
+void adam_step(const AdamStep& x) { HWY_DYNAMIC_DISPATCH(adam_step)(x); }
 
 }  // namespace penstock::fused
 #endif  // HWY_ONCE

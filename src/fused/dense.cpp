@@ -23,19 +23,19 @@ constexpr std::size_t kTileRows = 6;
 constexpr std::size_t kTileVectors = kLanes == 16 ? 4 : 2;
 
 /// Calls tile.template operator()<R, V>(row, column) until rows by width are covered.
-template <std::size_t kRows, std::size_t kVectors, class Tile>
+template <std::size_t Rows, std::size_t Vectors, class Tile>
 HWY_INLINE void cover_rows(std::size_t& row, std::size_t rows, std::size_t column, Tile& tile) {
-  for (; row + kRows <= rows; row += kRows) { tile.template run<kRows, kVectors>(row, column); }
+  for (; row + Rows <= rows; row += Rows) { tile.template run<Rows, Vectors>(row, column); }
 }
 
-template <std::size_t kVectors, class Tile>
+template <std::size_t Vectors, class Tile>
 HWY_INLINE void cover_column(std::size_t rows, std::size_t& column, std::size_t width, Tile& tile) {
-  for (; column + kVectors * kLanes <= width; column += kVectors * kLanes) {
+  for (; column + Vectors * kLanes <= width; column += Vectors * kLanes) {
     std::size_t row = 0;
-    cover_rows<kTileRows, kVectors>(row, rows, column, tile);
-    cover_rows<4, kVectors>(row, rows, column, tile);
-    cover_rows<2, kVectors>(row, rows, column, tile);
-    cover_rows<1, kVectors>(row, rows, column, tile);
+    cover_rows<kTileRows, Vectors>(row, rows, column, tile);
+    cover_rows<4, Vectors>(row, rows, column, tile);
+    cover_rows<2, Vectors>(row, rows, column, tile);
+    cover_rows<1, Vectors>(row, rows, column, tile);
   }
 }
 
@@ -48,34 +48,34 @@ HWY_INLINE void cover(std::size_t rows, std::size_t width, Tile tile) {
 }
 
 /// sums[r][v] += a(r) * b(v) for each step of a depth.
-template <std::size_t kRows, std::size_t kVectors>
-HWY_INLINE void multiply_tile(Vec (&sums)[kRows][kVectors], const float* HWY_RESTRICT a,
+template <std::size_t Rows, std::size_t Vectors>
+HWY_INLINE void multiply_tile(Vec (&sums)[Rows][Vectors], const float* HWY_RESTRICT a,
                               std::size_t a_row, std::size_t a_step, const float* HWY_RESTRICT b,
                               std::size_t b_step, std::size_t depth) {
   for (std::size_t k = 0; k < depth; ++k) {
-    Vec columns[kVectors];
+    Vec columns[Vectors];
     HWY_UNROLL(4)
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    for (std::size_t v = 0; v < Vectors; ++v) {
       columns[v] = hn::Load(kTag, b + k * b_step + v * kLanes);
     }
     HWY_UNROLL(6)
-    for (std::size_t r = 0; r < kRows; ++r) {
+    for (std::size_t r = 0; r < Rows; ++r) {
       const Vec x = hn::Set(kTag, a[r * a_row + k * a_step]);
       HWY_UNROLL(4)
-      for (std::size_t v = 0; v < kVectors; ++v) {
+      for (std::size_t v = 0; v < Vectors; ++v) {
         sums[r][v] = hn::MulAdd(x, columns[v], sums[r][v]);
       }
     }
   }
 }
 
-template <std::size_t kRows, std::size_t kVectors>
-HWY_INLINE void store_tile(const Vec (&sums)[kRows][kVectors], float* HWY_RESTRICT out,
+template <std::size_t Rows, std::size_t Vectors>
+HWY_INLINE void store_tile(const Vec (&sums)[Rows][Vectors], float* HWY_RESTRICT out,
                            std::size_t stride) {
   HWY_UNROLL(6)
-  for (std::size_t r = 0; r < kRows; ++r) {
+  for (std::size_t r = 0; r < Rows; ++r) {
     HWY_UNROLL(4)
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    for (std::size_t v = 0; v < Vectors; ++v) {
       hn::Store(sums[r][v], kTag, out + r * stride + v * kLanes);
     }
   }
@@ -84,14 +84,14 @@ HWY_INLINE void store_tile(const Vec (&sums)[kRows][kVectors], float* HWY_RESTRI
 struct ProductTile {
   const Product& x;
 
-  template <std::size_t kRows, std::size_t kVectors>
+  template <std::size_t Rows, std::size_t Vectors>
   HWY_INLINE void run(std::size_t row, std::size_t column) {
     float* out = x.out + row * x.width + column;
-    Vec sums[kRows][kVectors];
+    Vec sums[Rows][Vectors];
     HWY_UNROLL(6)
-    for (std::size_t r = 0; r < kRows; ++r) {
+    for (std::size_t r = 0; r < Rows; ++r) {
       HWY_UNROLL(4)
-      for (std::size_t v = 0; v < kVectors; ++v) {
+      for (std::size_t v = 0; v < Vectors; ++v) {
         sums[r][v] = x.add    ? hn::Load(kTag, out + r * x.width + v * kLanes)
                      : x.bias ? hn::Load(kTag, x.bias + column + v * kLanes)
                               : hn::Zero(kTag);
@@ -103,19 +103,19 @@ struct ProductTile {
   }
 };
 
-void Multiply(const Product& product) { cover(product.rows, product.width, ProductTile{product}); }
+void multiply(const Product& product) { cover(product.rows, product.width, ProductTile{product}); }
 
 struct OuterTile {
   const OuterProduct& x;
 
-  template <std::size_t kRows, std::size_t kVectors>
+  template <std::size_t Rows, std::size_t Vectors>
   HWY_INLINE void run(std::size_t k, std::size_t column) {
     float* sum = x.sum + k * x.width + column;
-    Vec sums[kRows][kVectors];
+    Vec sums[Rows][Vectors];
     HWY_UNROLL(6)
-    for (std::size_t r = 0; r < kRows; ++r) {
+    for (std::size_t r = 0; r < Rows; ++r) {
       HWY_UNROLL(4)
-      for (std::size_t v = 0; v < kVectors; ++v) {
+      for (std::size_t v = 0; v < Vectors; ++v) {
         sums[r][v] = hn::Load(kTag, sum + r * x.width + v * kLanes);
       }
     }
@@ -125,12 +125,11 @@ struct OuterTile {
   }
 };
 
-void AddOuter(const OuterProduct& product) {
+void add_outer(const OuterProduct& product) {
   cover(product.depth, product.width, OuterTile{product});
 }
 
-/// Four rows at a time, so that the reductions of one overlap the products of the next.
-void MultiplyNarrow(const Dots& x) {
+void multiply_narrow(const Dots& x) {
   for (std::size_t o = 0; o < x.num_outputs; ++o) {
     const float* HWY_RESTRICT b = x.b + o * x.width;
     float* HWY_RESTRICT out = x.out + o * x.out_stride;
@@ -145,13 +144,13 @@ void MultiplyNarrow(const Dots& x) {
   }
 }
 
-void ActivateTanh(float* HWY_RESTRICT x, std::size_t n) {
+void activate_tanh(float* HWY_RESTRICT x, std::size_t n) {
   for (std::size_t i = 0; i < n; i += kLanes) {
     hn::Store(tanh(kTag, hn::Load(kTag, x + i)), kTag, x + i);
   }
 }
 
-void ActivateRelu(float* HWY_RESTRICT x, std::size_t n) {
+void activate_relu(float* HWY_RESTRICT x, std::size_t n) {
   for (std::size_t i = 0; i < n; i += kLanes) {
     hn::Store(hn::Max(hn::Load(kTag, x + i), hn::Zero(kTag)), kTag, x + i);
   }
@@ -183,8 +182,8 @@ struct ReluSlope {
   }
 };
 
-void GradientTanh(const ActivationGradient& x) { activation_gradient_of(x, TanhSlope{}); }
-void GradientRelu(const ActivationGradient& x) { activation_gradient_of(x, ReluSlope{}); }
+void gradient_tanh(const ActivationGradient& x) { activation_gradient_of(x, TanhSlope{}); }
+void gradient_relu(const ActivationGradient& x) { activation_gradient_of(x, ReluSlope{}); }
 
 #if HWY_TARGET == HWY_SCALAR
 constexpr std::size_t kBlock = 1;
@@ -217,7 +216,7 @@ HWY_INLINE void transpose_block(const Transposition& x, std::size_t r, std::size
 }
 #endif
 
-void Transpose(const Transposition& x) {
+void transpose(const Transposition& x) {
   const std::size_t whole_rows = x.rows / kBlock * kBlock;
   const std::size_t whole_columns = x.columns / kBlock * kBlock;
   for (std::size_t c = 0; c < whole_columns; c += kBlock) {
@@ -236,33 +235,33 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace penstock::fused {
 
-HWY_EXPORT(Multiply);
-HWY_EXPORT(AddOuter);
-HWY_EXPORT(MultiplyNarrow);
-HWY_EXPORT(ActivateTanh);
-HWY_EXPORT(ActivateRelu);
-HWY_EXPORT(GradientTanh);
-HWY_EXPORT(GradientRelu);
-HWY_EXPORT(Transpose);
+HWY_EXPORT(multiply);
+HWY_EXPORT(add_outer);
+HWY_EXPORT(multiply_narrow);
+HWY_EXPORT(activate_tanh);
+HWY_EXPORT(activate_relu);
+HWY_EXPORT(gradient_tanh);
+HWY_EXPORT(gradient_relu);
+HWY_EXPORT(transpose);
 
-void multiply(const Product& product) { HWY_DYNAMIC_DISPATCH(Multiply)(product); }
-void add_outer(const OuterProduct& product) { HWY_DYNAMIC_DISPATCH(AddOuter)(product); }
-void multiply_narrow(const Dots& dots) { HWY_DYNAMIC_DISPATCH(MultiplyNarrow)(dots); }
-void transpose(const Transposition& x) { HWY_DYNAMIC_DISPATCH(Transpose)(x); }
+void multiply(const Product& product) { HWY_DYNAMIC_DISPATCH(multiply)(product); }
+void add_outer(const OuterProduct& product) { HWY_DYNAMIC_DISPATCH(add_outer)(product); }
+void multiply_narrow(const Dots& dots) { HWY_DYNAMIC_DISPATCH(multiply_narrow)(dots); }
+void transpose(const Transposition& x) { HWY_DYNAMIC_DISPATCH(transpose)(x); }
 
 void activate(Activation activation, float* x, std::size_t n) {
   if (activation == Activation::tanh) {
-    HWY_DYNAMIC_DISPATCH(ActivateTanh)(x, n);
+    HWY_DYNAMIC_DISPATCH(activate_tanh)(x, n);
   } else {
-    HWY_DYNAMIC_DISPATCH(ActivateRelu)(x, n);
+    HWY_DYNAMIC_DISPATCH(activate_relu)(x, n);
   }
 }
 
 void activation_gradient(Activation activation, const ActivationGradient& x) {
   if (activation == Activation::tanh) {
-    HWY_DYNAMIC_DISPATCH(GradientTanh)(x);
+    HWY_DYNAMIC_DISPATCH(gradient_tanh)(x);
   } else {
-    HWY_DYNAMIC_DISPATCH(GradientRelu)(x);
+    HWY_DYNAMIC_DISPATCH(gradient_relu)(x);
   }
 }
 

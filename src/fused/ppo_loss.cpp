@@ -220,8 +220,8 @@ HWY_INLINE void value_rows(const Rows& rows, float* deltas, LossSums& sums) {
   hn::Store(rows.only_real(slope), kTag, deltas + rows.first);
 }
 
-void PpoLoss(const Head& head, const LossInputs& in, const LossConfig& config, Parts parts,
-             std::size_t num_rows, Mlp& mlp, LossSums& sums) {
+void ppo_loss(const Head& head, const LossInputs& in, const LossConfig& config, Parts parts,
+              std::size_t num_rows, Mlp& mlp, LossSums& sums) {
   for (std::size_t first = 0; first < num_rows; first += kLanes) {
     const Rows rows{head, in, config, mlp, first, hn::FirstN(kTag, num_rows - first)};
     if (parts.actor && head.choices.empty()) { gaussian_rows(rows, mlp.params_delta(), sums); }
@@ -249,11 +249,11 @@ LossInputs::LossInputs(const Head& head) {
   scratch = columns(2 * head.dims);
 }
 
-HWY_EXPORT(PpoLoss);
+HWY_EXPORT(ppo_loss);
 
 void ppo_loss(const Head& head, const LossInputs& inputs, const LossConfig& config, Parts parts,
               std::size_t rows, Mlp& mlp, LossSums& sums) {
-  HWY_DYNAMIC_DISPATCH(PpoLoss)(head, inputs, config, parts, rows, mlp, sums);
+  HWY_DYNAMIC_DISPATCH(ppo_loss)(head, inputs, config, parts, rows, mlp, sums);
 }
 
 }  // namespace penstock::fused

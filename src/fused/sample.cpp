@@ -29,8 +29,8 @@ constexpr float kIllegal = -1e9F;
 HWY_INLINE Vec set(float x) { return hn::Set(kTag, x); }
 
 #if HWY_TARGET == HWY_SCALAR
-void RandomWords(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key,
-                 std::size_t rows, std::uint32_t* words) {
+void random_words(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key,
+                  std::size_t rows, std::uint32_t* words) {
   for (std::size_t r = 0; r < rows; ++r) {
     const std::array<std::uint32_t, 4> four = philox(counter, key);
     for (std::size_t w = 0; w < 4; ++w) { words[w * kDrawRows + r] = four[w]; }
@@ -53,8 +53,8 @@ HWY_INLINE U multiply_high(U a, U b) {
 }
 
 /// The function `philox` of penstock/base/random.h, many counters at a time.
-void RandomWords(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key,
-                 std::size_t rows, std::uint32_t* words) {
+void random_words(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key,
+                  std::size_t rows, std::uint32_t* words) {
   constexpr int kRounds = 10;
   const U multiply0 = hn::Set(kWords, 0xD2511F53);
   const U multiply1 = hn::Set(kWords, 0xCD9E8D57);
@@ -132,7 +132,7 @@ HWY_INLINE Mask draw_rows(const CategoricalDraw& x, std::size_t r) {
                  hn::And(hn::Lt(top, set(1e30F)), hn::Lt(total, set(1e30F))));
 }
 
-std::size_t DrawCategorical(const CategoricalDraw& x) {
+std::size_t draw_categorical(const CategoricalDraw& x) {
   for (std::size_t r = 0; r < x.rows; r += kLanes) {
     const Mask real = hn::FirstN(kTag, x.rows - r);
     const Mask bad = hn::AndNot(draw_rows(x, r), real);
@@ -142,8 +142,8 @@ std::size_t DrawCategorical(const CategoricalDraw& x) {
   return kNoRow;
 }
 
-void DrawNormal(const std::uint32_t* words1, const std::uint32_t* words2, std::size_t rows,
-                float* z) {
+void draw_normal(const std::uint32_t* words1, const std::uint32_t* words2, std::size_t rows,
+                 float* z) {
   for (std::size_t r = 0; r < rows; r += kLanes) {
     // Never 0, and fine near 0, where the tail comes from.
     const auto bits = hn::ShiftRight<1>(hn::LoadU(kWords, words1 + r));
@@ -163,25 +163,25 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace penstock::fused {
 
-HWY_EXPORT(RandomWords);
-HWY_EXPORT(DrawCategorical);
-HWY_EXPORT(DrawNormal);
+HWY_EXPORT(random_words);
+HWY_EXPORT(draw_categorical);
+HWY_EXPORT(draw_normal);
 
 void random_words(const RandomKey& first, std::uint32_t block, std::size_t rows,
                   std::uint32_t* words) {
   const Random::Start start = Random::start(first);
   std::array<std::uint32_t, 4> counter = start.counter;
   counter[0] += block + 1;
-  HWY_DYNAMIC_DISPATCH(RandomWords)(counter, start.key, rows, words);
+  HWY_DYNAMIC_DISPATCH(random_words)(counter, start.key, rows, words);
 }
 
 std::size_t draw_categorical(const CategoricalDraw& x) {
-  return HWY_DYNAMIC_DISPATCH(DrawCategorical)(x);
+  return HWY_DYNAMIC_DISPATCH(draw_categorical)(x);
 }
 
 void draw_normal(const std::uint32_t* words1, const std::uint32_t* words2, std::size_t rows,
                  float* z) {
-  HWY_DYNAMIC_DISPATCH(DrawNormal)(words1, words2, rows, z);
+  HWY_DYNAMIC_DISPATCH(draw_normal)(words1, words2, rows, z);
 }
 
 }  // namespace penstock::fused
