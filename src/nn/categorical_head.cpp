@@ -17,12 +17,9 @@ namespace {
 // Finite, because 0 * log 0 must stay 0 in the entropy; far enough that exp() of it is 0.
 constexpr float kIllegal = -1e9F;
 
-/// A chunk's params and masks by columns, one set per thread: heads themselves hold no state.
-struct Columns {
-  std::vector<float> logits;  // [A, kDrawRows]
-  std::vector<float> legal;   // [A, kDrawRows]
-};
+using Columns = CategoricalHead::Columns;
 
+/// One set per thread: heads themselves hold no state.
 Columns& columns_of_size(std::size_t num_actions) {
   thread_local Columns columns;
   const std::size_t size = num_actions * fused::kDrawRows;
@@ -70,23 +67,28 @@ void CategoricalHead::sample(const ActionBlock& block, const ActionNoise& noise)
   }
 }
 
-void CategoricalHead::sample_chunk(const ActionBlock& block, std::size_t first, std::size_t rows,
-                                   const ActionNoise& noise) const {
-  Columns& columns = columns_of_size(num_actions_);
+/// Params and masks of a chunk, by columns.
+void CategoricalHead::fill(Columns& columns, const ActionBlock& block, std::size_t first,
+                           std::size_t rows) const {
   fused::transpose({.in = block.params.data() + first * num_actions_,
                     .in_stride = num_actions_,
                     .out = columns.logits.data(),
                     .out_stride = fused::kDrawRows,
                     .rows = rows,
                     .columns = num_actions_});
-  if (masked_) {
-    const bool* legal = block.legal.data() + first * num_actions_;
-    for (std::size_t r = 0; r < rows; ++r) {
-      for (std::size_t a = 0; a < num_actions_; ++a) {
-        columns.legal[a * fused::kDrawRows + r] = legal[r * num_actions_ + a] ? 1.0F : 0.0F;
-      }
+  if (!masked_) { return; }
+  const bool* legal = block.legal.data() + first * num_actions_;
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t a = 0; a < num_actions_; ++a) {
+      columns.legal[a * fused::kDrawRows + r] = legal[r * num_actions_ + a] ? 1.0F : 0.0F;
     }
   }
+}
+
+void CategoricalHead::sample_chunk(const ActionBlock& block, std::size_t first, std::size_t rows,
+                                   const ActionNoise& noise) const {
+  Columns& columns = columns_of_size(num_actions_);
+  fill(columns, block, first, rows);
   std::array<std::uint32_t, 4 * fused::kDrawRows> words{};
   fused::DrawColumn chosen{};
   fused::DrawColumn log_prob{};

@@ -18,7 +18,14 @@ class CategoricalHead final : public ActionHead {
   void to_env(std::span<const float> points, std::span<float> actions) const override;
   [[nodiscard]] fused::Head fused() const override;
 
+  /// Some rows' params and masks by columns, for the kernels.
+  struct Columns {
+    std::vector<float> logits;  // [A, kDrawRows]
+    std::vector<float> legal;   // [A, kDrawRows]
+  };
+
  private:
+  void fill(Columns& columns, const ActionBlock& block, std::size_t first, std::size_t rows) const;
   void sample_chunk(const ActionBlock& block, std::size_t first, std::size_t rows,
                     const ActionNoise& noise) const;
 
