@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kChunk = fused::Mlp::kChunk;
 
 /// The rollout's memory as lists of samples.
-struct Samples {
+struct SampleLists {
   const float* obs = nullptr;             // [T * N, F]
   const bool* legal = nullptr;            // [T * N, A]
   const std::int64_t* choices = nullptr;  // [T * N, D], one of the two
@@ -21,8 +21,8 @@ struct Samples {
   const float* advantage = nullptr;  // [T * N]
   const float* target = nullptr;     // [T * N]
 
-  Samples() = default;
-  explicit Samples(const RolloutBuffer& rollout)
+  SampleLists() = default;
+  explicit SampleLists(const RolloutBuffer& rollout)
       : obs(rollout.obs.data_ptr<float>()),
         legal(rollout.legal.defined() ? rollout.legal.data_ptr<bool>() : nullptr),
         choices(rollout.continuous() ? nullptr : rollout.actions.data_ptr<std::int64_t>()),
@@ -43,7 +43,7 @@ class FusedGradients final : public Gradients {
   }
 
   void begin(const RolloutBuffer& rollout, const PpoLossConfig& loss) override {
-    samples_ = Samples(rollout);
+    samples_ = SampleLists(rollout);
     loss_config_ = loss;
     for (Shard& shard : shards_) { shard.sums = {}; }
   }
@@ -130,7 +130,7 @@ class FusedGradients final : public Gradients {
   Policy& policy_;
   fused::Head head_;
   std::size_t num_actions_;
-  Samples samples_;
+  SampleLists samples_;
   PpoLossConfig loss_config_;
   std::vector<Shard> shards_;
 };

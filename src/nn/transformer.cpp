@@ -12,7 +12,7 @@
 namespace penstock {
 namespace {
 
-struct Linear {
+struct Affine {
   at::Tensor weight;  // [out, in]
   at::Tensor bias;    // [out]
 
@@ -32,11 +32,11 @@ struct Norm {
 
 struct Block {
   Norm norm1;
-  Linear qkv;  // [3 E, E]
-  Linear out;  // [E, E]
+  Affine qkv;  // [3 E, E]
+  Affine out;  // [E, E]
   Norm norm2;
-  Linear up;    // [2 E, E]
-  Linear down;  // [E, 2 E]
+  Affine up;    // [2 E, E]
+  Affine down;  // [E, 2 E]
 
   /// x [B, K, E].
   [[nodiscard]] at::Tensor forward(const at::Tensor& x, std::int64_t num_heads) const {
@@ -135,7 +135,7 @@ class Transformer final : public Network {
     parameters_.emplace_back(name, initial.set_requires_grad(true));
     return parameters_.back().second;
   }
-  Linear linear(const std::string& name, std::int64_t outputs, std::int64_t inputs, double gain) {
+  Affine linear(const std::string& name, std::int64_t outputs, std::int64_t inputs, double gain) {
     return {add(name + ".weight", detail::orthogonal(outputs, inputs, gain, next_key())),
             add(name + ".bias", at::zeros({outputs}))};
   }
@@ -148,12 +148,12 @@ class Transformer final : public Network {
   std::uint64_t seed_;
   std::uint32_t next_layer_ = 0;
   std::vector<std::pair<std::string, at::Tensor>> parameters_;
-  Linear embed_;
+  Affine embed_;
   at::Tensor place_;  // [K, E]
   std::vector<Block> blocks_;
   Norm norm_;
-  Linear actor_;
-  Linear critic_;
+  Affine actor_;
+  Affine critic_;
   at::Tensor log_std_;
 };
 

@@ -17,7 +17,7 @@ def test_ppo_beside_bare_libtorch(penstock):
                            "--round-seconds", 0.5)
     assert result["samples_per_second"] > 0 and result["bare_samples_per_second"] > 0
     assert result["learner"] == "fused"
-    assert result["ratio"] >= (2.0 if result["isa"] == "avx512" else 0.8)
+    assert result["ratio"] >= (1.5 if result["isa"] == "avx512" else 0.8)
     assert sum(result["perf"].values()) == pytest.approx(1)
 
 
@@ -27,7 +27,7 @@ def test_eager_beside_bare_libtorch(penstock, net):
     result = penstock.json("bench", "ppo", "--learner", "eager", "--num-envs", 16, "--minibatch", 2048, "--threads", 1,
                            "--round-seconds", 0.2, "--rounds", 3, *sets)
     assert result["learner"] == "eager"
-    assert result["ratio"] >= 0.7
+    assert result["ratio"] >= 0.6
 
 
 def test_scale_names_what_auto_picks(penstock):
