@@ -1,0 +1,25 @@
+"""Penstock: parallel reinforcement learning, native and reproducible.
+
+    import penstock
+
+    model = penstock.PPO("cartpole", num_envs=64, seed=1).learn(400_000)
+    print(model.evaluate(episodes=100).mean_reward)
+
+Native envs for Gymnasium: gymnasium.make_vec("Penstock/CartPole-v1", num_envs=1024).
+"""
+
+import torch  # noqa: F401  first: the extension uses the libtorch that this loads
+
+from penstock._core import ConfigError, DataError, Error, EvalResult, IoError, Progress, Summary, UsageError
+from penstock._core import __version__
+from penstock.callbacks import Callback, Checkpoint, Evaluate, StopAtReward, StopWhen
+from penstock.config import Config
+from penstock.envs import Env, VectorEnv, env_names, register_envs
+from penstock.ppo import PPO
+
+__all__ = [
+    "Callback", "Checkpoint", "Config", "ConfigError", "DataError", "Env", "Error", "EvalResult", "Evaluate", "IoError",
+    "PPO", "Progress", "StopAtReward", "StopWhen", "Summary", "UsageError", "VectorEnv", "__version__", "env_names",
+]
+
+register_envs()

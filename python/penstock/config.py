@@ -1,0 +1,157 @@
+"""The configuration of a run, with the names of the C++ side: `penstock config --markdown` lists them."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from penstock import _core
+
+RECIPES = pathlib.Path(__file__).parent / "recipes"
+
+
+def text_of(value: Any) -> str:
+    """A value as the command line would spell it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(text_of(item) for item in value) + "]"
+    if isinstance(value, float):
+        return repr(float(value))
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def flat(keys: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """("ppo.clip", 0.1) of {"ppo": {"clip": 0.1}} and of {"ppo.clip": 0.1}."""
+    for name, value in keys.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+class Section:
+    """The keys of one section: config.ppo.clip."""
+
+    def __init__(self, config: Config, prefix: str):
+        object.__setattr__(self, "_config", config)
+        object.__setattr__(self, "_prefix", prefix)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._config._get(self._prefix + name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._config.update({self._prefix + name: value})
+
+    def __dir__(self) -> list[str]:
+        return [path[len(self._prefix):] for path in self._config.to_dict() if path.startswith(self._prefix)]
+
+    def __repr__(self) -> str:
+        return ", ".join(f"{self._prefix}{name}={getattr(self, name)!r}" for name in dir(self))
+
+
+class Config:
+    """Keys by name, nested or dotted; a wrong one is refused at once, with the nearest spelling.
+
+        config = Config(seed=1, ppo={"clip": 0.1}, **{"rollout.steps": 32})
+        config.ppo.gamma = 0.98
+        config["ppo.gamma"]
+    """
+
+    _settings: _core.Settings
+    _plan: _core.Plan
+    _module: Any = None  # a torch.nn.Module that net.kind may name
+
+    def __init__(self, **keys: Any):
+        object.__setattr__(self, "_settings", _core.Settings())
+        self.update(keys)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Config:
+        """What a TOML file says, as `--config` takes it."""
+        return cls()._with(lambda settings: settings.add_toml_file(os.fspath(path)))
+
+    @classmethod
+    def from_recipe(cls, name: str) -> Config:
+        """One of the recipes that ship with Penstock, as `--recipe` takes it."""
+        names = sorted(path.stem for path in RECIPES.glob("*.toml"))
+        if name not in names:
+            raise _core.UsageError(f"recipe {name}: not one of {', '.join(names)}")
+        return cls.from_file(RECIPES / f"{name}.toml")
+
+    def update(self, keys: Mapping[str, Any], origin: str = "Python") -> None:
+        """Sets keys; later ones win. Nothing changes when one of them is refused."""
+        def add(settings: _core.Settings) -> None:
+            for path, value in flat(keys):
+                settings.add(path, text_of(value), origin)
+
+        self._with(add)
+
+    def copy(self, module: Any = None) -> Config:
+        """The same keys; with a module, the policy's network is that."""
+        out = type(self)()
+        object.__setattr__(out, "_module", module if module is not None else self._module)
+        out._with(lambda settings: settings.append(self._settings))
+        if module is not None:
+            out.update({"net.kind": _core.MODULE_KIND})
+        return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every key with its value, dotted."""
+        return {path: value for path, value, _, _ in self._plan.fields()}
+
+    def to_toml(self) -> str:
+        """The resolved document: every key, and where its value came from."""
+        return self._plan.toml()
+
+    def __getitem__(self, path: str) -> Any:
+        return self._get(path)
+
+    def __setitem__(self, path: str, value: Any) -> None:
+        self.update({path: value})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if any(path.startswith(name + ".") for path in self.to_dict()):
+            return Section(self, name + ".")
+        return self._get(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.update({name: value})
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *{path.split(".")[0] for path in self.to_dict()}]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Config) and self.to_dict() == other.to_dict()
+
+    def __repr__(self) -> str:
+        given = {path: text for path, text, _ in self._settings.lines()}
+        return f"Config({', '.join(f'{path}={text}' for path, text in given.items())})"
+
+    def _get(self, path: str) -> Any:
+        values = self.to_dict()
+        if path not in values:
+            raise AttributeError(self._unknown(path))
+        return values[path]
+
+    def _unknown(self, path: str) -> str:
+        """The C++ side's words for a key that does not exist."""
+        settings = _core.Settings(self._settings)
+        settings.add(path, "0", "Python")
+        try:
+            _core.Plan(settings, self._module)
+        except _core.ConfigError as error:
+            return str(error)
+        return path
+
+    def _with(self, change: Any) -> Config:
+        settings = _core.Settings(self._settings)
+        change(settings)
+        plan = _core.Plan(settings, self._module)
+        object.__setattr__(self, "_settings", settings)
+        object.__setattr__(self, "_plan", plan)
+        return self

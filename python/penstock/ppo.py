@@ -1,0 +1,283 @@
+"""Training from Python: the same runs, bit for bit, as `penstock train`."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import pathlib
+import platform
+import shutil
+import sys
+import tempfile
+import threading
+import time
+import warnings
+import weakref
+from typing import Any
+
+import numpy as np
+import torch
+
+from penstock import _core
+from penstock.callbacks import Callback, as_callbacks
+from penstock.config import Config
+from penstock.envs import action_space, env_names, native_name, observation_space, rows_of
+
+QUIET_SECONDS = 5.0  # between lines on stderr
+
+
+def env_key(env: Any) -> str:
+    if isinstance(env, str):
+        return native_name(env)
+    raise TypeError(f"env = {env!r}: expected the name of a native env, one of {', '.join(env_names())}; envs written "
+                    "in Python are not supported yet")
+
+
+def manifest(plan: _core.Plan) -> str:
+    """manifest.json of a run that began here, as docs/formats.md tells."""
+    keys = {path: value for path, value, _, _ in plan.fields()}
+    machine = platform.uname()
+    return json.dumps({
+        "penstock": _core.__version__,
+        "git": _core.git_hash,
+        "created": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "seed": keys["seed"],
+        "isa": _core.use_isa(keys["isa"]),
+        "command": " ".join(sys.orig_argv),
+        "machine": {"host": machine.node, "system": machine.system, "release": machine.release,
+                    "architecture": machine.machine, "cores": len(os.sched_getaffinity(0))},
+        "dependencies": {"torch": torch.__version__, "python": platform.python_version()},
+    }, indent=2) + "\n"
+
+
+class PPO:
+    """Proximal policy optimisation on a native env.
+
+        model = PPO("cartpole", num_envs=64, seed=1, ppo={"clip": 0.1})
+        model.learn(400_000)
+
+    Keywords are the config's keys, nested or dotted. `policy` is a torch.nn.Module whose forward(obs, legal) returns
+    (logits, value): it is deep-copied once per shard, and gets the trained weights at the end of learn(). The run lives
+    in `run_dir`, or in a temporary folder that goes with the object: save() keeps it.
+    """
+
+    def __init__(self, env: str, num_envs: int | None = None, seed: int | None = None, *, config: Config | None = None,
+                 policy: torch.nn.Module | None = None, run_dir: str | os.PathLike[str] | None = None,
+                 verbose: int = 1, **keys: Any):
+        given = {"env.id": env_key(env), "env.num_envs": num_envs, "seed": seed, "run.dir": run_dir}
+        config = (config or Config()).copy(module=policy)
+        config.update({path: value for path, value in given.items() if value is not None} | keys)
+        self._begin(config, policy, verbose)
+
+    def _begin(self, config: Config, policy: torch.nn.Module | None, verbose: int) -> None:
+        self.config = config
+        self.policy = policy
+        self.verbose = verbose
+        self.summary: _core.Summary | None = None
+        self.num_timesteps = 0
+        self._run_dir: pathlib.Path | None = None
+        self._training: _core.Training | None = None
+        self._thread = 0
+        self._engine: _core.Engine | None = None
+        self._predictions = 0
+        self._use_plan()
+
+    def _use_plan(self) -> None:
+        """From here on the config is as it is now."""
+        self._plan = self.config._plan
+        self._spec = self._plan.spec()
+        self.observation_space = observation_space(self._spec)
+        self.action_space = action_space(self._spec)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, policy: torch.nn.Module | None = None,
+             verbose: int = 1) -> PPO:
+        """The run in a directory, of save(), of run_dir or of `penstock train`. learn() goes on with it there."""
+        folder = pathlib.Path(path)
+        config = recorded_config(folder, policy)
+        model = cls.__new__(cls)
+        model._begin(config, policy, verbose)
+        model._run_dir = folder
+        model.num_timesteps = model._resting_engine().timesteps()  # whole, or the one before it
+        model._give_weights()
+        return model
+
+    def learn(self, total_timesteps: int | None = None, callbacks: Any = None) -> PPO:
+        """Trains for this many env steps, and the next time for as many more; without a number, until the config's
+        total_timesteps are done. Ctrl-C saves and raises KeyboardInterrupt; the next learn() goes on."""
+        if total_timesteps is not None:
+            self.config.update({"total_timesteps": self.num_timesteps + int(total_timesteps)}, "learn()")
+        watchers = as_callbacks(callbacks)
+        self._start(watchers)
+        assert self._training is not None and self._run_dir is not None
+        try:
+            for watcher in watchers:
+                watcher.on_start(self)
+            self.summary = self._training.run()
+            for watcher in watchers:
+                watcher.on_end(self, self.summary)
+        finally:
+            self._give_weights()
+            self._training = None  # gives the directory's lock back
+            self.num_timesteps = saved_step(self._run_dir)
+        return self
+
+    def predict(self, obs: Any, deterministic: bool = True, action_masks: Any = None, *, state: Any = None,
+                episode_start: Any = None) -> tuple[Any, None]:
+        """Actions for an observation or a batch of them, and None where others return a recurrent state. Masks are 1
+        where an action is legal. Sampled actions are a function of the seed and the number of calls before."""
+        rows, batch = rows_of(obs, self._spec)
+        legal = None if action_masks is None else np.asarray(action_masks).astype(bool).reshape(len(rows), -1)
+        if legal is not None and legal.shape[1] != sum(self._spec["choices"]):
+            raise _core.UsageError(f"action_masks: {legal.shape[1]} per row, expected {sum(self._spec['choices'])}")
+        seed = None if deterministic else self.config.seed
+        actions = self._at_rest().predict(self._plan, rows, legal, seed, self._predictions)
+        self._predictions += 0 if deterministic else 1
+        actions = actions.reshape(len(rows), *(self.action_space.shape or ()))
+        return (actions if batch else actions[0]), None
+
+    def evaluate(self, episodes: int = 100, *, seed: int = 0, deterministic: bool = True) -> _core.EvalResult:
+        """Plays whole episodes, as `penstock eval` does."""
+        return self._at_rest().evaluate(self._plan, episodes, seed, deterministic)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a run directory that load(), `penstock eval` and `penstock resume` read. Replaces a saved one."""
+        if self._training is not None:
+            self._at_rest()
+            self._training.save()
+        if self._run_dir is None:
+            raise _core.UsageError("save: there is nothing to save before the first learn()")
+        copy_run(self._run_dir, pathlib.Path(path))
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        """A copy of every parameter by name."""
+        return _core.weights(self._at_rest())
+
+    @property
+    def digest(self) -> str:
+        """Of the weights; equal for equal runs."""
+        return self._at_rest().digest()
+
+    @property
+    def run_dir(self) -> pathlib.Path | None:
+        """Where the run lives; None before the first learn()."""
+        return self._run_dir
+
+    def _start(self, watchers: list[Callback]) -> None:
+        self._use_plan()
+        plan = self._plan
+        fresh = self._run_dir is None
+        if fresh:
+            self._run_dir = pathlib.Path(self.config.run.dir or self._temporary_folder())
+            for text in plan.warnings():
+                warnings.warn(text, stacklevel=3)
+        progress, logged, note = self._watch(watchers)
+        self._engine = None
+        self._thread = threading.get_ident()
+        try:
+            self._training = _core.Training(plan, str(self._run_dir), manifest(plan) if fresh else "", progress,
+                                            logged, note)
+        except BaseException:
+            self._run_dir = None if fresh else self._run_dir
+            raise
+
+    def _temporary_folder(self) -> str:
+        folder = tempfile.mkdtemp(prefix="penstock-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return folder
+
+    def _watch(self, watchers: list[Callback]) -> tuple[Any, Any, Any]:
+        """What the C++ side calls: several times a second, after updates, and with remarks."""
+        last = time.monotonic()
+
+        def progress(now: _core.Progress) -> bool:
+            nonlocal last
+            self.num_timesteps = now.timesteps
+            if self.verbose and time.monotonic() - last > QUIET_SECONDS:
+                last = time.monotonic()
+                print(f"step {now.timesteps}/{now.total_timesteps}  {now.fps:.0f} steps/s  "
+                      f"reward {now.ep_rew_mean:.2f}", file=sys.stderr)
+            return False
+
+        def logged(now: _core.Progress, metrics: dict[str, float]) -> bool:
+            self.num_timesteps = now.timesteps
+            return any([bool(watcher.on_log(self, now, metrics)) for watcher in watchers])
+
+        def note(text: str) -> None:
+            if self.verbose > 1:
+                print(f"penstock: {text}", file=sys.stderr)
+
+        return progress, logged, note
+
+    def _at_rest(self) -> _core.Engine:
+        """The engine, when it is not at work."""
+        if self._training is None:
+            return self._resting_engine()
+        if threading.get_ident() != self._thread:
+            raise RuntimeError("learn() is at work in another thread")
+        return self._training.engine
+
+    def _resting_engine(self) -> _core.Engine:
+        if self._engine is None:
+            self._engine = _core.Engine(self._plan)
+            if self._run_dir is not None:
+                self._engine.restore(str(self._run_dir), "latest")
+        return self._engine
+
+    def _give_weights(self) -> None:
+        """Back into the module that the user gave."""
+        if self.policy is not None:
+            self.policy.load_state_dict(self.weights(), strict=False)
+
+
+def recorded_config(folder: pathlib.Path, policy: torch.nn.Module | None) -> Config:
+    """What a run directory says it is."""
+    try:
+        text = (folder / "config.toml").read_text()
+    except OSError as error:
+        raise _core.DataError(f"{folder}: there is no run in it: {error.strerror}") from error
+    settings = _core.Settings()
+    settings.add_toml(text, "config.toml")
+    kind = {path: value for path, value, _ in settings.lines()}.get("net.kind")
+    if (kind == _core.MODULE_KIND) != (policy is not None):
+        remedy = "it was trained without one" if policy else "give it again: PPO.load(path, policy=...)"
+        raise _core.UsageError(f"{folder}: its network is net.kind = {kind}; as to a torch.nn.Module, {remedy}")
+    config = Config().copy(module=policy)
+    config._with(lambda now: now.append(settings))
+    config.update({"isa": recorded_isa(folder)}, "manifest.json")
+    return config
+
+
+def recorded_isa(folder: pathlib.Path) -> str:
+    """The instruction set that a run began on, if this machine has it: its bits go on as they were."""
+    try:
+        isa = json.loads((folder / "manifest.json").read_text()).get("isa", "auto")
+    except (OSError, ValueError):
+        return "auto"
+    return isa if isa in _core.supported_isas() else "auto"
+
+
+def saved_step(run: pathlib.Path) -> int:
+    """Env steps of the newest checkpoint, which is what the next learn() starts from."""
+    return int((run / "ckpt" / "LATEST").read_text())
+
+
+def copy_run(run: pathlib.Path, path: pathlib.Path) -> None:
+    """Config, manifest and newest checkpoint of a run, as a run directory of its own."""
+    if path.resolve() == run.resolve():
+        return  # it is there already
+    saved_before = (path / "config.toml").exists() and not (path / "metrics.jsonl").exists()
+    if path.exists() and not saved_before and (path.is_file() or any(path.iterdir())):
+        raise _core.IoError(f"save: {path} holds something else; choose another path")
+    newest = str(saved_step(run))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".tmp-") as folder:
+        copy = pathlib.Path(folder) / "run"
+        (copy / "ckpt").mkdir(parents=True)
+        for name in ("config.toml", "manifest.json"):
+            shutil.copy2(run / name, copy / name)
+        shutil.copytree(run / "ckpt" / newest, copy / "ckpt" / newest)
+        (copy / "ckpt" / "LATEST").write_text(newest + "\n")
+        shutil.rmtree(path, ignore_errors=True)
+        copy.rename(path)

@@ -1,0 +1,131 @@
+#include <pybind11/numpy.h>
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "bind.h"
+#include "penstock/base/config.h"
+#include "penstock/base/errors.h"
+#include "penstock/catalog/catalog.h"
+#include "penstock_docs.h"
+#include "vector_env.h"
+
+namespace penstock::python {
+namespace {
+
+template <class T>
+using Dense = py::array_t<T, py::array::c_style | py::array::forcecast>;
+using Seeds = std::vector<std::optional<std::uint64_t>>;
+
+std::unique_ptr<VectorEnv> make(const std::string& env, const Settings& settings,
+                                std::size_t num_envs, std::size_t num_threads,
+                                Autoreset autoreset) {
+  const std::unique_ptr<EnvFactory> factory = default_catalog().env(env).make_factory();
+  std::vector<Field> fields = factory->fields();
+  penstock::apply(fields, settings);
+  if (num_envs < 1 || num_threads < 1) {
+    throw UsageError("num_envs and num_threads: expected at least 1");
+  }
+  return std::make_unique<VectorEnv>(*factory,
+                                     VectorEnv::Options{num_envs, num_threads, autoreset});
+}
+
+/// A view of the envs' memory, which keeps the envs alive.
+template <class T>
+py::array_t<T> view(const py::object& self, const std::unique_ptr<T[]>& rows,
+                    std::vector<py::ssize_t> shape) {
+  return py::array_t<T>(std::move(shape), rows.get(), self);
+}
+
+py::ssize_t count(const VectorEnv& env) { return static_cast<py::ssize_t>(env.num_envs()); }
+
+/// Every array by its name.
+py::dict arrays(const py::object& self) {
+  const auto& env = self.cast<const VectorEnv&>();
+  const VectorEnv::Rows& rows = env.rows();
+  const py::ssize_t n = count(env);
+  const auto features = static_cast<py::ssize_t>(env.spec().obs.size());
+  const ActionSpec& action = env.spec().action;
+  py::dict out;
+  out["obs"] = view(self, rows.obs, {n, features});
+  out["final_obs"] = view(self, rows.final_obs, {n, features});
+  if (action.masked()) {
+    out["legal"] = view(self, rows.legal, {n, static_cast<py::ssize_t>(action.num_actions())});
+  }
+  out["reward"] = view(self, rows.reward, {n});
+  out["terminated"] = view(self, rows.terminated, {n});
+  out["truncated"] = view(self, rows.truncated, {n});
+  out["ended"] = view(self, rows.ended, {n});
+  out["total_reward"] = view(self, rows.total_reward, {n});
+  out["length"] = view(self, rows.length, {n});
+  out["seconds"] = view(self, rows.seconds, {n});
+  out["success"] = view(self, rows.success, {n});
+  out["which"] = view(self, rows.which, {n});
+  return out;
+}
+
+void reset(VectorEnv& env, const std::optional<Dense<bool>>& mask, const Seeds& seeds) {
+  std::span<const bool> picked;
+  if (mask) { picked = {mask->data(), static_cast<std::size_t>(mask->size())}; }
+  if ((mask && mask->size() != count(env)) || (!seeds.empty() && seeds.size() != env.num_envs())) {
+    throw UsageError("reset: a mask or a list of seeds has one entry for each of the " +
+                     std::to_string(env.num_envs()) + " envs");
+  }
+  const py::gil_scoped_release unlocked;
+  env.reset(picked, seeds);
+}
+
+template <class T>
+std::size_t step(VectorEnv& env, const Dense<T>& actions) {
+  const std::span<const T> rows{actions.data(), static_cast<std::size_t>(actions.size())};
+  if (rows.size() != env.num_envs() * env.spec().action.dims()) {
+    throw UsageError("step: " + std::to_string(rows.size()) + " numbers for " +
+                     std::to_string(env.num_envs()) + " envs of " +
+                     std::to_string(env.spec().action.dims()) + " each");
+  }
+  const py::gil_scoped_release unlocked;
+  return env.step(rows);
+}
+
+}  // namespace
+
+py::dict describe(const EnvSpec& spec) {
+  py::list parts;
+  for (const Part& part : spec.obs.parts()) {
+    parts.append(py::make_tuple(part.name, part.shape, part.offset));
+  }
+  py::dict out;
+  out["parts"] = parts;
+  out["obs_size"] = spec.obs.size();
+  out["kind"] = spec.action.continuous() ? "box"
+                : spec.action.multi()    ? "multi_discrete"
+                                         : "discrete";
+  out["choices"] = spec.action.choices();
+  out["masked"] = spec.action.masked();
+  out["low"] = spec.action.continuous() ? spec.action.box().low : std::vector<float>{};
+  out["high"] = spec.action.continuous() ? spec.action.box().high : std::vector<float>{};
+  out["max_episode_steps"] = spec.max_episode_steps;
+  return out;
+}
+
+void bind_env(py::module_& m) {
+  py::enum_<Autoreset>(m, "Autoreset", docs::Autoreset)
+      .value("same_step", Autoreset::same_step)
+      .value("next_step", Autoreset::next_step)
+      .value("disabled", Autoreset::disabled);
+  py::class_<VectorEnv>(m, "VectorEnv", docs::VectorEnv)
+      .def(py::init(&make), py::arg("env"), py::arg("settings"), py::arg("num_envs"),
+           py::arg("num_threads"), py::arg("autoreset"))
+      .def("reset", reset, py::arg("mask"), py::arg("seeds"), docs::VectorEnv_reset)
+      .def("step_choices", step<std::int64_t>, py::arg("choices"), docs::VectorEnv_step)
+      .def("step_points", step<float>, py::arg("points"), docs::VectorEnv_step)
+      .def("arrays", arrays, docs::VectorEnv_Rows)
+      .def(
+          "spec", [](const VectorEnv& env) { return describe(env.spec()); }, docs::EnvSpec);
+}
+
+}  // namespace penstock::python

@@ -1,0 +1,118 @@
+#include <torch/csrc/utils/pybind.h>
+// After torch's casters.
+#include <ATen/Functions.h>
+#include <c10/core/InferenceMode.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bind.h"
+#include "penstock/base/errors.h"
+#include "penstock/nn/action_head.h"
+#include "penstock/train/engine.h"
+
+namespace penstock::python {
+namespace {
+
+std::string shape_text(const at::Tensor& tensor) {
+  std::string text = "[";
+  for (const std::int64_t size : tensor.sizes()) {
+    text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  }
+  return text + "]";
+}
+
+/// A torch.nn.Module that acts as a network. Its forward(obs, legal) runs under the interpreter's
+/// lock: shards take turns in Python and run side by side in torch's kernels and in backward.
+class ModuleNetwork final : public Network {
+ public:
+  ModuleNetwork(const py::object& module, const ActionSpec& action, std::size_t num_params)
+      : module_(shared_reference(module)),
+        num_params_(static_cast<std::int64_t>(num_params)),
+        mask_width_(action.masked() ? static_cast<std::int64_t>(action.num_actions()) : 0) {
+    for (const py::handle item : module.attr("named_parameters")()) {
+      auto [name, tensor] = item.cast<std::pair<std::string, at::Tensor>>();
+      if (tensor.scalar_type() != at::kFloat) {
+        throw UsageError("policy: parameter " + name + " is not float32");
+      }
+      parameters_.emplace_back(std::move(name), std::move(tensor));
+    }
+    if (parameters_.empty()) { throw UsageError("policy: the module has no parameters"); }
+  }
+
+  NetworkOutput forward(const Observation& batch, Want /*want*/) override {
+    const py::gil_scoped_acquire gil;
+    // While sampling, rows are lent memory; a module might keep them.
+    const bool lent = c10::InferenceMode::is_enabled();
+    const at::Tensor obs = lent ? batch.obs.clone() : batch.obs;
+    return checked((*module_)(obs, mask(batch, lent)), batch.obs.size(0));
+  }
+
+  std::vector<std::pair<std::string, at::Tensor>> parameters() override { return parameters_; }
+
+ private:
+  /// Where only the value is wanted no mask is given: everything is legal then.
+  [[nodiscard]] py::object mask(const Observation& batch, bool lent) const {
+    if (mask_width_ == 0) { return py::none(); }
+    if (batch.legal.defined()) { return py::cast(lent ? batch.legal.clone() : batch.legal); }
+    return py::cast(
+        at::ones({batch.obs.size(0), mask_width_}, batch.obs.options().dtype(at::kBool)));
+  }
+
+  [[nodiscard]] NetworkOutput checked(const py::object& returned, std::int64_t rows) const {
+    std::pair<at::Tensor, at::Tensor> out;
+    try {
+      out = returned.cast<std::pair<at::Tensor, at::Tensor>>();
+    } catch (const py::cast_error&) {
+      throw UsageError("policy: forward(obs, legal) must return two tensors, (logits, value)");
+    }
+    const auto& [params, value] = out;
+    if (params.dim() != 2 || params.size(0) != rows || params.size(1) != num_params_) {
+      throw UsageError("policy: the first tensor of forward() is " + shape_text(params) +
+                       ", expected [" + std::to_string(rows) + ", " + std::to_string(num_params_) +
+                       "]: logits, or means and log standard deviations");
+    }
+    if (value.numel() != rows) {
+      throw UsageError("policy: the value of forward() is " + shape_text(value) + ", expected [" +
+                       std::to_string(rows) + "]");
+    }
+    return {params, value.reshape({rows})};
+  }
+
+  std::shared_ptr<py::object> module_;
+  std::int64_t num_params_;
+  std::int64_t mask_width_;  // 0 when the env has no masks
+  std::vector<std::pair<std::string, at::Tensor>> parameters_;
+};
+
+/// A copy of every parameter by name.
+std::map<std::string, at::Tensor> weights(Engine& engine) {
+  Policy& policy = engine.actor().policy;
+  std::map<std::string, at::Tensor> out;
+  for (const ParameterSlot& slot : policy.slots()) {
+    out[slot.name] = Policy::view(policy.weights(), slot).clone();
+  }
+  return out;
+}
+
+}  // namespace
+
+NetworkEntry module_entry(const py::object& module) {
+  const auto make = [held = shared_reference(module)](const EnvSpec& spec, const NetConfig& config,
+                                                      std::uint64_t) -> std::unique_ptr<Network> {
+    const py::gil_scoped_acquire gil;
+    const py::object copy = py::module_::import("copy").attr("deepcopy")(*held);
+    const std::size_t num_params = make_action_head(spec.action, config.squash)->num_params();
+    return std::make_unique<ModuleNetwork>(copy, spec.action, num_params);
+  };
+  return {kModuleKind, "a torch.nn.Module from Python", make};
+}
+
+void bind_nn(py::module_& m) {
+  m.def("weights", weights, py::arg("engine"), "A copy of every parameter by name.");
+}
+
+}  // namespace penstock::python

@@ -1,0 +1,256 @@
+#include <pybind11/functional.h>
+#include <pybind11/numpy.h>
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bind.h"
+#include "penstock/catalog/catalog.h"
+#include "penstock/fused/isa.h"
+#include "penstock_docs.h"
+#include "training.h"
+
+namespace penstock::python {
+namespace {
+
+template <class T>
+using Dense = py::array_t<T, py::array::c_style | py::array::forcecast>;
+
+std::shared_ptr<Plan> make_plan(const Settings& settings, const py::object& module) {
+  Catalog catalog = default_catalog();
+  if (!module.is_none()) { catalog.networks.push_back(module_entry(module)); }
+  return std::make_shared<Plan>(settings, catalog);
+}
+
+/// (path, value, doc, origin) of every key.
+py::list fields_of_plan(const Plan& plan) {
+  py::list out;
+  for (const Field& field : plan.fields()) {
+    const py::object value = std::visit(
+        [](const auto* target) -> py::object { return py::cast(*target); }, field.target);
+    out.append(py::make_tuple(field.path, value, field.doc, field.origin));
+  }
+  return out;
+}
+
+std::unique_ptr<Engine> make_engine(const Plan& plan) {
+  const py::gil_scoped_release unlocked;
+  const OneTorchThread one;
+  return std::make_unique<Engine>(plan);
+}
+
+Checkpoint chosen_checkpoint(CheckpointStore& store, const std::string& path,
+                             const std::variant<std::string, std::int64_t>& which) {
+  if (std::holds_alternative<std::int64_t>(which)) {
+    return store.load(std::get<std::int64_t>(which));
+  }
+  const auto& word = std::get<std::string>(which);
+  if (word == "latest") {
+    return store.load_latest([](const std::string&) {});
+  }
+  if (word != "best") {
+    throw UsageError("checkpoint = " + word + ": expected latest, best or a step");
+  }
+  if (const auto best = store.best()) { return store.load(*best); }
+  throw DataError(path + ": no checkpoint is marked best yet; use the latest");
+}
+
+void restore(Engine& engine, const std::string& path,
+             const std::variant<std::string, std::int64_t>& which) {
+  const py::gil_scoped_release unlocked;
+  RunDir dir(path, RunDir::Open::read);
+  engine.restore(chosen_checkpoint(dir.checkpoints(), path, which));
+}
+
+EvalResult evaluate_engine(Engine& engine, const Plan& plan, std::int64_t episodes,
+                           std::uint64_t seed, bool deterministic) {
+  const py::gil_scoped_release unlocked;
+  const OneTorchThread one;
+  return evaluate(engine.actor(), plan.env(), engine.pool(),
+                  {.episodes = episodes, .seed = seed, .deterministic = deterministic});
+}
+
+/// The env's head, which knows of masks when some are given, whatever the env says.
+std::unique_ptr<ActionHead> head_for(const Plan& plan, bool masked) {
+  const ActionSpec action = plan.env().spec().action;
+  if (action.continuous()) { return make_action_head(action, plan.config().net.squash); }
+  return make_action_head(MultiDiscrete{action.choices(), masked}, false);
+}
+
+/// Rows to choose actions for, and where to.
+struct Question {
+  std::size_t num_rows;
+  std::vector<float> obs;            // [n, F]
+  std::span<const bool> legal;       // [n, A] or empty
+  std::span<std::int64_t> choices;   // [n, D], one of the two
+  std::span<float> points;           // [n, D]
+  std::optional<ActionNoise> noise;  // none: the most likely action
+};
+
+void answer(Question& question, const Actor& actor, const ActionHead& head) {
+  std::vector<float> params(question.num_rows * head.num_params());
+  std::vector<float> log_prob(question.num_rows);
+  if (actor.normaliser != nullptr) { actor.normaliser->apply(question.obs); }
+  actor.policy.infer(0, {.num_rows = question.num_rows,
+                         .obs = question.obs,
+                         .legal = question.legal,
+                         .params = params});
+  const ActionBlock block{.params = params,
+                          .legal = question.legal,
+                          .choices = question.choices,
+                          .points = question.points,
+                          .log_prob = log_prob};
+  if (question.noise) {
+    head.sample(block, *question.noise);
+  } else {
+    head.mode(block);
+  }
+  const std::vector<float> drawn(question.points.begin(), question.points.end());
+  if (!drawn.empty()) { head.to_env(drawn, question.points); }
+}
+
+void require_size(const char* what, py::ssize_t size, py::ssize_t rows, std::size_t width) {
+  if (size != rows * static_cast<py::ssize_t>(width)) {
+    throw UsageError(std::string("predict: ") + what + " holds " + std::to_string(size) +
+                     " numbers for " + std::to_string(rows) + " rows of " + std::to_string(width));
+  }
+}
+
+template <class T>
+std::span<T> span_of(py::array_t<T>& array) {
+  return {array.mutable_data(), static_cast<std::size_t>(array.size())};
+}
+
+/// Actions [n, D] for rows [n, F]; sampled with the numbers of (seed, row, step), or the most
+/// likely ones when there is no seed.
+py::array predict(Engine& engine, const Plan& plan, const Dense<float>& obs,
+                  const std::optional<Dense<bool>>& legal, std::optional<std::uint64_t> seed,
+                  std::uint64_t step) {
+  const EnvSpec spec = plan.env().spec();
+  const ActionSpec& action = spec.action;
+  const auto dims = static_cast<py::ssize_t>(action.dims());
+  require_size("obs", obs.size(), obs.shape(0), spec.obs.size());
+  if (legal) { require_size("legal", legal->size(), obs.shape(0), action.num_actions()); }
+  py::array_t<std::int64_t> choices({action.continuous() ? 0 : obs.shape(0), dims});
+  py::array_t<float> points({action.continuous() ? obs.shape(0) : 0, dims});
+  Question question{.num_rows = static_cast<std::size_t>(obs.shape(0)),
+                    .obs = {obs.data(), obs.data() + obs.size()},
+                    .legal = {},
+                    .choices = span_of(choices),
+                    .points = span_of(points),
+                    .noise = {}};
+  if (legal) { question.legal = {legal->data(), static_cast<std::size_t>(legal->size())}; }
+  if (seed) { question.noise = ActionNoise{.seed = *seed, .first_env = 0, .step = step}; }
+  {
+    const py::gil_scoped_release unlocked;
+    const OneTorchThread one;
+    answer(question, engine.actor(), *head_for(plan, legal.has_value()));
+  }
+  if (action.continuous()) { return points; }
+  return choices;
+}
+
+/// Metrics as Python knows them.
+py::dict to_dict(const Metrics& metrics) {
+  py::dict out;
+  for (const auto& [name, value] : metrics) { out[py::str(name)] = value; }
+  return out;
+}
+
+std::unique_ptr<Training> make_training(
+    const std::shared_ptr<Plan>& plan, const std::string& path, const std::string& manifest,
+    std::function<bool(const Progress&)> progress,
+    const std::function<bool(const Progress&, const py::dict&)>& logged,
+    std::function<void(const std::string&)> note) {
+  Watcher watcher{std::move(progress),
+                  [logged](const Progress& now, const Metrics& metrics) {
+                    return logged(now, to_dict(metrics));
+                  },
+                  std::move(note)};
+  const py::gil_scoped_release unlocked;
+  const OneTorchThread one;
+  return std::make_unique<Training>(plan, path, manifest, std::move(watcher));
+}
+
+std::string use_isa(const std::string& name) {
+  fused::use_isa(name);
+  return fused::current_isa();
+}
+
+void bind_results(py::module_& m) {
+  py::class_<EvalResult>(m, "EvalResult", "Whole episodes played by a policy.")
+      .def_readonly("episodes", &EvalResult::episodes)
+      .def_readonly("mean_reward", &EvalResult::mean_reward)
+      .def_readonly("std_reward", &EvalResult::std_reward, docs::EvalResult_std_reward)
+      .def_readonly("ci95_low", &EvalResult::ci95_low, docs::EvalResult_ci95_low)
+      .def_readonly("ci95_high", &EvalResult::ci95_high)
+      .def_readonly("mean_ep_length", &EvalResult::mean_ep_length)
+      .def_readonly("success_rate", &EvalResult::success_rate, docs::EvalResult_success_rate);
+  py::class_<Progress>(m, "Progress", docs::Progress)
+      .def_readonly("timesteps", &Progress::timesteps)
+      .def_readonly("total_timesteps", &Progress::total_timesteps)
+      .def_readonly("episodes", &Progress::episodes)
+      .def_readonly("fps", &Progress::fps, docs::Progress_fps)
+      .def_readonly("ep_rew_mean", &Progress::ep_rew_mean, docs::Progress_ep_rew_mean)
+      .def_readonly("elapsed_s", &Progress::elapsed_s);
+  py::class_<Summary>(m, "Summary", docs::Summary)
+      .def_readonly("digest", &Summary::digest)
+      .def_readonly("total_timesteps", &Summary::total_timesteps)
+      .def_readonly("updates", &Summary::updates)
+      .def_readonly("episodes", &Summary::episodes)
+      .def_readonly("preempted", &Summary::preempted, docs::Summary_preempted)
+      .def_readonly("eval", &Summary::eval, docs::Summary_eval)
+      .def_readonly("fps", &Summary::fps)
+      .def_readonly("time_elapsed", &Summary::time_elapsed)
+      .def_property_readonly("perf", [](const Summary& s) { return to_dict(s.perf); })
+      .def("line", &Summary::line, docs::Summary_line);
+}
+
+void bind_engine(py::module_& m) {
+  py::class_<Plan, std::shared_ptr<Plan>>(m, "Plan", docs::Plan)
+      .def(py::init(&make_plan), py::arg("settings"), py::arg("module") = py::none(),
+           docs::Plan_Plan)
+      .def("fields", fields_of_plan, "(path, value, doc, origin) of every key.")
+      .def(
+          "toml", [](const Plan& plan) { return to_toml(plan.fields()); }, docs::to_toml)
+      .def(
+          "spec", [](const Plan& plan) { return describe(plan.env().spec()); }, docs::EnvSpec)
+      .def("warnings", &Plan::warnings, docs::Plan_warnings);
+  py::class_<Engine>(m, "Engine", docs::Engine)
+      .def(py::init(&make_engine), py::arg("plan"))
+      .def("restore", restore, py::arg("path"), py::arg("checkpoint"), docs::Engine_restore)
+      .def("timesteps", &Engine::timesteps)
+      .def("digest", &Engine::digest, docs::Engine_digest)
+      .def("fused", &Engine::fused)
+      .def("evaluate", evaluate_engine, py::arg("plan"), py::arg("episodes"), py::arg("seed"),
+           py::arg("deterministic"), docs::evaluate)
+      .def("predict", predict, py::arg("plan"), py::arg("obs"), py::arg("legal"), py::arg("seed"),
+           py::arg("step"),
+           "Actions [n, D] for rows [n, F]; sampled with the numbers of (seed, row, step), or the "
+           "most likely ones when there is no seed.");
+}
+
+}  // namespace
+
+void bind_train(py::module_& m) {
+  bind_results(m);
+  bind_engine(m);
+  py::class_<Training>(m, "Training", docs::Training)
+      .def(py::init(&make_training), py::arg("plan"), py::arg("path"), py::arg("manifest"),
+           py::arg("progress"), py::arg("logged"), py::arg("note"), docs::Training_Training)
+      .def("run", &Training::run, py::call_guard<py::gil_scoped_release>(), docs::Training_run)
+      .def("save", &Training::save, py::call_guard<py::gil_scoped_release>(), docs::Training_save)
+      .def_property_readonly("engine", &Training::engine,
+                             py::return_value_policy::reference_internal, docs::Training_engine);
+  m.def("use_isa", use_isa, py::arg("name"),
+        "Chooses an instruction set for the fused kernels; the name of the one in use.");
+  m.def("supported_isas", &fused::supported_isas,
+        "Instruction sets that this machine has kernels for, the best first.");
+  m.attr("MODULE_KIND") = kModuleKind;
+}
+
+}  // namespace penstock::python

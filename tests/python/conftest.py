@@ -1,0 +1,38 @@
+"""What the tests of the package share. PENSTOCK_TEST_EXE may name the executable, which is then compared too."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+COMMANDS = [[sys.executable, "-m", "penstock"]]
+if "PENSTOCK_TEST_EXE" in os.environ:
+    COMMANDS.append([os.environ["PENSTOCK_TEST_EXE"]])
+
+
+class Cli:
+    """Runs the command line as a user would, with no PENSTOCK_ variable of the surroundings."""
+
+    def __init__(self, command):
+        self.command = command
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK_")}
+
+    def __call__(self, *args, code=0):
+        done = subprocess.run([*self.command, *map(str, args)], capture_output=True, text=True, timeout=300,
+                              env=self.environment, stdin=subprocess.DEVNULL)
+        assert done.returncode == code, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def json(self, *args):
+        return json.loads(self(*args, "--json").stdout.splitlines()[-1])
+
+    def start(self, *args):
+        return subprocess.Popen([*self.command, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env=self.environment, stdin=subprocess.DEVNULL)
+
+
+@pytest.fixture(params=COMMANDS, ids=lambda command: command[-1].rsplit("/", 1)[-1])
+def cli(request):
+    return Cli(request.param)

@@ -1,0 +1,121 @@
+"""What the wheel holds: one libtorch, its own libhwy, docstrings of the headers, stubs that match."""
+
+import ast
+import importlib.metadata
+import inspect
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import penstock
+from penstock import _core
+
+PACKAGE = pathlib.Path(penstock.__file__).parent
+
+
+def mapped(name):
+    """Files of that name that this process has loaded."""
+    lines = pathlib.Path("/proc/self/maps").read_text().splitlines()
+    return {pathlib.Path(line.split()[-1]).resolve() for line in lines if name in line.rsplit("/", 1)[-1]}
+
+
+def test_version_is_the_one_of_the_metadata():
+    assert penstock.__version__ == importlib.metadata.version("penstock")
+
+
+def test_torch_is_loaded_once_and_is_the_installed_one():
+    import torch
+    assert mapped("libtorch_cpu.so") == {(pathlib.Path(torch.__file__).parent / "lib" / "libtorch_cpu.so").resolve()}
+
+
+def test_highway_comes_with_the_wheel():
+    assert mapped("libhwy.so") == {(PACKAGE / "libhwy.so.1").resolve()}
+
+
+def test_torch_is_a_requirement_of_one_minor_version():
+    assert "torch==2.13.*" in importlib.metadata.requires("penstock")
+
+
+def test_no_path_of_the_build_machine_is_left():
+    found = subprocess.run(["readelf", "-d", _core.__file__], capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"RUNPATH.*\[(.*)\]", found) == ["$ORIGIN:$ORIGIN/../torch/lib"]
+
+
+def stub():
+    return ast.parse((PACKAGE / "_core.pyi").read_text()).body
+
+
+def arguments(function):
+    return [a.arg for a in function.args.args if a.arg != "self"]
+
+
+def documented_arguments(function):
+    """Names of the arguments in the signature that pybind11 writes into the docstring; the longest overload."""
+    found = re.findall(r"\w+\((.*?)\) -> ", function.__doc__ or "")
+    names = [[part.split(":")[0].strip() for part in split_arguments(text)] for text in found]
+    return max(([n for n in one if n not in ("self", "*args", "**kwargs")] for one in names), key=len)
+
+
+def split_arguments(text):
+    parts, depth, start = [], 0, 0
+    for i, letter in enumerate(text):
+        depth += (letter in "[(") - (letter in "])")
+        if letter == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [part for part in [*parts, text[start:]] if part.strip()]
+
+
+def public(names):
+    return {name for name in names if not name.startswith("_")}
+
+
+def test_the_stub_names_everything_and_nothing_else():
+    names = {node.name for node in stub() if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    names |= {node.target.id for node in stub() if isinstance(node, ast.AnnAssign)}
+    assert public(names) == public(dir(_core))
+
+
+@pytest.mark.parametrize("node", [n for n in stub() if isinstance(n, ast.ClassDef)], ids=lambda n: n.name)
+def test_the_stub_of_a_class_matches(node):
+    real = getattr(_core, node.name)
+    if issubclass(real, Exception):
+        assert [base.id for base in node.bases] == [base.__name__ for base in real.__bases__]
+        return
+    members = {n.name: n for n in node.body if isinstance(n, ast.FunctionDef)}
+    fields = {n.target.id for n in node.body if isinstance(n, ast.AnnAssign)}
+    assert public(members) | fields == public(vars(real)) - {"name", "value"}
+    for name, member in members.items():
+        attribute = inspect.getattr_static(real, name)
+        if member.decorator_list:
+            assert isinstance(attribute, property), name
+        elif name in vars(real):
+            assert arguments(member) == documented_arguments(getattr(real, name)), name
+
+
+@pytest.mark.parametrize("node", [n for n in stub() if isinstance(n, ast.FunctionDef)], ids=lambda n: n.name)
+def test_the_stub_of_a_function_matches(node):
+    assert arguments(node) == documented_arguments(getattr(_core, node.name))
+
+
+def test_docstrings_are_the_headers_comments():
+    assert "A key or value of the configuration is wrong." in _core.ConfigError.__doc__
+    assert "XXH3 of all weights, by name." in _core.Engine.digest.__doc__
+    assert "the three autoreset modes" in " ".join(_core.VectorEnv.__doc__.split())
+
+
+def test_everything_public_is_explained():
+    for name in penstock.__all__:
+        assert name.startswith("__") or getattr(penstock, name).__doc__, name
+
+
+def test_the_package_is_typed():
+    assert (PACKAGE / "py.typed").exists()
+
+
+def test_import_without_gymnasium_plugins_or_torch_threads_changed():
+    code = "import torch; before = torch.get_num_threads(); import penstock; assert torch.get_num_threads() == before"
+    subprocess.run([sys.executable, "-c", code], check=True)
