@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-TYPE = re.compile(r"^(?:class|struct|enum class) (\w+)[^;]*$")
+TYPE = re.compile(r"^(?:class|struct|enum class) (?:alignas\(\d+\) )?(\w+)[^;]*$")
 FUNCTION = re.compile(r"(\w+)\(")
 FIELD = re.compile(r"(\w+)(?: = [^;]*)?;")
 

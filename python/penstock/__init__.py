@@ -5,6 +5,7 @@
     model = penstock.PPO("cartpole", num_envs=64, seed=1).learn(400_000)
     print(model.evaluate(episodes=100).mean_reward)
 
+Any Gymnasium env, in worker processes: penstock.PPO("my_pkg:MyEnv-v0") or penstock.PPO(lambda: MyEnv()).
 Native envs for Gymnasium: gymnasium.make_vec("Penstock/CartPole-v1", num_envs=1024).
 """
 
@@ -16,10 +17,12 @@ from penstock.callbacks import Callback, Checkpoint, Evaluate, StopAtReward, Sto
 from penstock.config import Config
 from penstock.envs import Env, VectorEnv, env_names, register_envs
 from penstock.ppo import PPO
+from penstock.replay import replay
 
 __all__ = [
     "Callback", "Checkpoint", "Config", "ConfigError", "DataError", "Env", "Error", "EvalResult", "Evaluate", "IoError",
     "PPO", "Progress", "StopAtReward", "StopWhen", "Summary", "UsageError", "VectorEnv", "__version__", "env_names",
+    "replay",
 ]
 
 register_envs()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 from collections.abc import Iterator, Mapping
@@ -9,6 +10,7 @@ from typing import Any
 
 from penstock import _core
 
+KWARGS = "env.kwargs"  # a value that is itself a mapping
 RECIPES = pathlib.Path(__file__).parent / "recipes"
 
 
@@ -16,6 +18,8 @@ def text_of(value: Any) -> str:
     """A value as the command line would spell it."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return json.dumps(value)
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(text_of(item) for item in value) + "]"
     if isinstance(value, float):
@@ -26,7 +30,7 @@ def text_of(value: Any) -> str:
 def flat(keys: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """("ppo.clip", 0.1) of {"ppo": {"clip": 0.1}} and of {"ppo.clip": 0.1}."""
     for name, value in keys.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and prefix + name != KWARGS:
             yield from flat(value, f"{prefix}{name}.")
         else:
             yield prefix + name, value
@@ -63,6 +67,7 @@ class Config:
     _settings: _core.Settings
     _plan: _core.Plan
     _module: Any = None  # a torch.nn.Module that net.kind may name
+    _pickled: str = ""  # what makes the env that env.id names
 
     def __init__(self, **keys: Any):
         object.__setattr__(self, "_settings", _core.Settings())
@@ -89,10 +94,12 @@ class Config:
 
         self._with(add)
 
-    def copy(self, module: Any = None) -> Config:
-        """The same keys; with a module, the policy's network is that."""
+    def copy(self, module: Any = None, pickled: str = "") -> Config:
+        """The same keys; with a module, the policy's network is that, with a pickled factory, the env is what it
+        makes."""
         out = type(self)()
         object.__setattr__(out, "_module", module if module is not None else self._module)
+        object.__setattr__(out, "_pickled", pickled or self._pickled)
         out._with(lambda settings: settings.append(self._settings))
         if module is not None:
             out.update({"net.kind": _core.MODULE_KIND})
@@ -143,7 +150,7 @@ class Config:
         settings = _core.Settings(self._settings)
         settings.add(path, "0", "Python")
         try:
-            _core.Plan(settings, self._module)
+            _core.Plan(settings, self._module, self._pickled)
         except _core.ConfigError as error:
             return str(error)
         return path
@@ -151,7 +158,7 @@ class Config:
     def _with(self, change: Any) -> Config:
         settings = _core.Settings(self._settings)
         change(settings)
-        plan = _core.Plan(settings, self._module)
+        plan = _core.Plan(settings, self._module, self._pickled)
         object.__setattr__(self, "_settings", settings)
         object.__setattr__(self, "_plan", plan)
         return self

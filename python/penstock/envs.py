@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +17,7 @@ from gymnasium.vector.utils import batch_space
 
 from penstock import _core
 from penstock.config import text_of
+from penstock.factories import named
 
 MODES = {
     AutoresetMode.SAME_STEP: _core.Autoreset.same_step,
@@ -39,11 +43,6 @@ def register_envs() -> None:
         if gym_id(name, doc) not in gymnasium.registry:
             gymnasium.register(gym_id(name, doc), entry_point="penstock.envs:Env",
                                vector_entry_point="penstock.envs:VectorEnv", kwargs={"env": name})
-
-
-def native_name(env: str) -> str:
-    """The catalog's name of an env that may be given by its Gymnasium id."""
-    return next((name for name, doc in _core.envs() if gym_id(name, doc) == env), env)
 
 
 def observation_space(spec: dict[str, Any]) -> spaces.Space[Any]:
@@ -96,11 +95,12 @@ def mode_of(mode: str | AutoresetMode) -> AutoresetMode:
     return AutoresetMode(mode)
 
 
-def make_core(env: str, num_envs: int, num_threads: int, mode: AutoresetMode, keys: dict[str, Any]) -> _core.VectorEnv:
+def make_core(env: Any, num_envs: int, num_threads: int, mode: AutoresetMode, keys: dict[str, Any]) -> _core.VectorEnv:
     settings = _core.Settings()
     for name, value in keys.items():
         settings.add(f"env.{name}", text_of(value), "Python")
-    return _core.VectorEnv(native_name(env), settings, num_envs, num_threads, MODES[mode])
+    name, pickled = named(env)
+    return _core.VectorEnv(name, settings, num_envs, num_threads, MODES[mode], pickled)
 
 
 def step_of(core: _core.VectorEnv, spec: dict[str, Any]) -> Any:
@@ -132,16 +132,22 @@ def refuse_rendering(render_mode: str | None) -> None:
 
 
 class VectorEnv(gymnasium.vector.VectorEnv):
-    """Many copies of a native env, stepped by C++ outside of the interpreter's lock.
+    """Many copies of an env: a native one, stepped by C++ outside of the interpreter's lock, or any Gymnasium env, in
+    worker processes that share memory with this one.
 
-    `env` is a name of the catalog, further keywords are the env's own keys (max_steps=200). With copy=False every
-    call hands out the same arrays with new contents. What ended is in infos["episode"], masks of actions are in
-    infos["action_mask"].
+    `env` is a name of the catalog, a Gymnasium id, or a class or function that makes an env. Further keywords are the
+    env's own keys (max_steps=200 of a native one; num_workers, start_method, kwargs, ... of a Python one). With
+    copy=False every call hands out the same arrays with new contents. What ended is in infos["episode"], masks of
+    actions are in infos["action_mask"]; other infos of a Python env stay in its worker.
+
+    A Python env that fails is started again: its episode is truncated and missing in infos["episode"], a warning says
+    what happened, `incidents` keeps it, and a file in `replay_dir` reproduces it.
     """
 
-    def __init__(self, env: str, num_envs: int = 1, *, num_threads: int = 1,
+    def __init__(self, env: Any, num_envs: int = 1, *, num_threads: int = 1,
                  autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP, copy: bool = True,
-                 episode_stats: bool = True, render_mode: str | None = None, **keys: Any):
+                 episode_stats: bool = True, render_mode: str | None = None,
+                 replay_dir: str | os.PathLike[str] | None = "replays", **keys: Any):
         refuse_rendering(render_mode)
         self.autoreset_mode = mode_of(autoreset_mode)
         self._envs = make_core(env, num_envs, num_threads, self.autoreset_mode, keys)
@@ -149,6 +155,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self._copy = copy
         self._episode_stats = episode_stats
         self._seeded = False
+        self._replay_dir = replay_dir
+        self.incidents: list[str] = []
         self.num_envs = num_envs
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(self._spec)
@@ -181,6 +189,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         seeds = self._seeds(seed)
         self._envs.reset(mask, seeds)
         self._seeded = True
+        self._note_incidents()
         return self._observation(), self._infos()
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
@@ -188,6 +197,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         ended = self._step(checked_actions(actions, self._action_shape, self._spec))
         infos = self._infos()
         if ended:
+            self._note_incidents()
             self._add_endings(infos, ended)
         arrays = self._arrays
         reward, terminated, truncated = arrays["reward"], arrays["terminated"], arrays["truncated"]
@@ -215,11 +225,26 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         if self._copy:
             ended = ended.copy()
             stats = {name: array.copy() for name, array in stats.items()}
-        ending = {"episode": stats, "_episode": ended} if self._episode_stats else {}
+        whole = ended & ~self._arrays["discarded"] if self.incidents else ended
+        ending = {"episode": stats, "_episode": whole} if self._episode_stats else {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             infos["final_obs"], infos["_final_obs"] = self._final_observations(self._arrays["which"][:count]), ended
             infos["final_info"], infos["_final_info"] = ending.copy(), ended
         infos.update(ending)
+
+    def _note_incidents(self) -> None:
+        for message, text, name in self._envs.take_incidents():
+            self.incidents.append(message)
+            if text and self._replay_dir is not None:
+                path = pathlib.Path(self._replay_dir) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+                message += f"; reproduce it with: penstock replay {path}"
+            warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Ends worker processes; the arrays stay readable."""
+        self._envs.close()
 
     def _final_observations(self, which: np.ndarray) -> np.ndarray:
         """Last observations where an episode ended, None elsewhere."""

@@ -22,16 +22,10 @@ import torch
 from penstock import _core
 from penstock.callbacks import Callback, as_callbacks
 from penstock.config import Config
-from penstock.envs import action_space, env_names, native_name, observation_space, rows_of
+from penstock.envs import action_space, observation_space, rows_of
+from penstock.factories import named
 
 QUIET_SECONDS = 5.0  # between lines on stderr
-
-
-def env_key(env: Any) -> str:
-    if isinstance(env, str):
-        return native_name(env)
-    raise TypeError(f"env = {env!r}: expected the name of a native env, one of {', '.join(env_names())}; envs written "
-                    "in Python are not supported yet")
 
 
 def manifest(plan: _core.Plan) -> str:
@@ -52,21 +46,27 @@ def manifest(plan: _core.Plan) -> str:
 
 
 class PPO:
-    """Proximal policy optimisation on a native env.
+    """Proximal policy optimisation.
 
         model = PPO("cartpole", num_envs=64, seed=1, ppo={"clip": 0.1})
+        model = PPO(lambda: MyEnv(size=3), num_envs=8, num_workers=2)
         model.learn(400_000)
 
+    `env` is a native env's name, a Gymnasium id ("my_pkg:MyEnv-v0"), or a class or function that makes an env, which
+    then lives in `num_workers` processes ("auto": as many as measurements say; 0: in this one), made with `env_kwargs`.
     Keywords are the config's keys, nested or dotted. `policy` is a torch.nn.Module whose forward(obs, legal) returns
     (logits, value): it is deep-copied once per shard, and gets the trained weights at the end of learn(). The run lives
     in `run_dir`, or in a temporary folder that goes with the object: save() keeps it.
     """
 
-    def __init__(self, env: str, num_envs: int | None = None, seed: int | None = None, *, config: Config | None = None,
-                 policy: torch.nn.Module | None = None, run_dir: str | os.PathLike[str] | None = None,
-                 verbose: int = 1, **keys: Any):
-        given = {"env.id": env_key(env), "env.num_envs": num_envs, "seed": seed, "run.dir": run_dir}
-        config = (config or Config()).copy(module=policy)
+    def __init__(self, env: Any, num_envs: int | None = None, seed: int | None = None, *,
+                 num_workers: int | str | None = None, env_kwargs: dict[str, Any] | None = None,
+                 config: Config | None = None, policy: torch.nn.Module | None = None,
+                 run_dir: str | os.PathLike[str] | None = None, verbose: int = 1, **keys: Any):
+        name, pickled = named(env)
+        given = {"env.id": name, "env.num_envs": num_envs, "seed": seed, "run.dir": run_dir, "workers": num_workers,
+                 "env.kwargs": env_kwargs}
+        config = (config or Config()).copy(module=policy, pickled=pickled)
         config.update({path: value for path, value in given.items() if value is not None} | keys)
         self._begin(config, policy, verbose)
 
@@ -91,11 +91,12 @@ class PPO:
         self.action_space = action_space(self._spec)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, policy: torch.nn.Module | None = None,
+    def load(cls, path: str | os.PathLike[str], *, policy: torch.nn.Module | None = None, env: Any = None,
              verbose: int = 1) -> PPO:
-        """The run in a directory, of save(), of run_dir or of `penstock train`. learn() goes on with it there."""
+        """The run in a directory, of save(), of run_dir or of `penstock train`. learn() goes on with it there. A policy
+        or an env that came from the program itself is to be given again."""
         folder = pathlib.Path(path)
-        config = recorded_config(folder, policy)
+        config = recorded_config(folder, policy, "" if env is None else named(env)[1])
         model = cls.__new__(cls)
         model._begin(config, policy, verbose)
         model._run_dir = folder
@@ -205,7 +206,7 @@ class PPO:
             return any([bool(watcher.on_log(self, now, metrics)) for watcher in watchers])
 
         def note(text: str) -> None:
-            if self.verbose > 1:
+            if self.verbose > 1 or text.startswith("warning"):
                 print(f"penstock: {text}", file=sys.stderr)
 
         return progress, logged, note
@@ -231,7 +232,7 @@ class PPO:
             self.policy.load_state_dict(self.weights(), strict=False)
 
 
-def recorded_config(folder: pathlib.Path, policy: torch.nn.Module | None) -> Config:
+def recorded_config(folder: pathlib.Path, policy: torch.nn.Module | None, pickled: str) -> Config:
     """What a run directory says it is."""
     try:
         text = (folder / "config.toml").read_text()
@@ -243,7 +244,7 @@ def recorded_config(folder: pathlib.Path, policy: torch.nn.Module | None) -> Con
     if (kind == _core.MODULE_KIND) != (policy is not None):
         remedy = "it was trained without one" if policy else "give it again: PPO.load(path, policy=...)"
         raise _core.UsageError(f"{folder}: its network is net.kind = {kind}; as to a torch.nn.Module, {remedy}")
-    config = Config().copy(module=policy)
+    config = Config().copy(module=policy, pickled=pickled)
     config._with(lambda now: now.append(settings))
     config.update({"isa": recorded_isa(folder)}, "manifest.json")
     return config

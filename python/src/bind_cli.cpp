@@ -5,9 +5,9 @@
 
 #include "bind.h"
 #include "cli/version.h"
-#include "penstock/catalog/catalog.h"
 #include "penstock/cli/cli.h"
 #include "penstock_docs.h"
+#include "python_host.h"
 
 namespace penstock::python {
 namespace {
@@ -16,8 +16,9 @@ int run(const std::vector<std::string>& arguments) {
   std::vector<const char*> argv;
   for (const std::string& argument : arguments) { argv.push_back(argument.c_str()); }
   argv.push_back(nullptr);
+  const Catalog catalog = catalog_here();
   const py::gil_scoped_release unlocked;
-  const int code = run_cli(static_cast<int>(arguments.size()), argv.data(), default_catalog());
+  const int code = run_cli(static_cast<int>(arguments.size()), argv.data(), catalog);
   std::cout.flush();
   std::fflush(nullptr);
   return code;

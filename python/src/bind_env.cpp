@@ -10,8 +10,8 @@
 #include "bind.h"
 #include "penstock/base/config.h"
 #include "penstock/base/errors.h"
-#include "penstock/catalog/catalog.h"
 #include "penstock_docs.h"
+#include "python_host.h"
 #include "vector_env.h"
 
 namespace penstock::python {
@@ -22,14 +22,15 @@ using Dense = py::array_t<T, py::array::c_style | py::array::forcecast>;
 using Seeds = std::vector<std::optional<std::uint64_t>>;
 
 std::unique_ptr<VectorEnv> make(const std::string& env, const Settings& settings,
-                                std::size_t num_envs, std::size_t num_threads,
-                                Autoreset autoreset) {
-  const std::unique_ptr<EnvFactory> factory = default_catalog().env(env).make_factory();
+                                std::size_t num_envs, std::size_t num_threads, Autoreset autoreset,
+                                const std::string& pickled) {
+  const std::unique_ptr<EnvFactory> factory = catalog_here(pickled).env(env);
   std::vector<Field> fields = factory->fields();
   penstock::apply(fields, settings);
   if (num_envs < 1 || num_threads < 1) {
     throw UsageError("num_envs and num_threads: expected at least 1");
   }
+  const py::gil_scoped_release unlocked;
   return std::make_unique<VectorEnv>(*factory,
                                      VectorEnv::Options{num_envs, num_threads, autoreset});
 }
@@ -64,6 +65,7 @@ py::dict arrays(const py::object& self) {
   out["length"] = view(self, rows.length, {n});
   out["seconds"] = view(self, rows.seconds, {n});
   out["success"] = view(self, rows.success, {n});
+  out["discarded"] = view(self, rows.discarded, {n});
   out["which"] = view(self, rows.which, {n});
   return out;
 }
@@ -89,6 +91,16 @@ std::size_t step(VectorEnv& env, const Dense<T>& actions) {
   }
   const py::gil_scoped_release unlocked;
   return env.step(rows);
+}
+
+using IncidentLine = std::tuple<std::string, std::string, std::string>;
+
+std::vector<IncidentLine> take_incidents(VectorEnv& env) {
+  std::vector<IncidentLine> lines;
+  for (const Incident& incident : env.take_incidents()) {
+    lines.emplace_back(incident.message, incident.replay, incident.replay_name);
+  }
+  return lines;
 }
 
 }  // namespace
@@ -119,10 +131,14 @@ void bind_env(py::module_& m) {
       .value("disabled", Autoreset::disabled);
   py::class_<VectorEnv>(m, "VectorEnv", docs::VectorEnv)
       .def(py::init(&make), py::arg("env"), py::arg("settings"), py::arg("num_envs"),
-           py::arg("num_threads"), py::arg("autoreset"))
+           py::arg("num_threads"), py::arg("autoreset"), py::arg("pickled") = "")
       .def("reset", reset, py::arg("mask"), py::arg("seeds"), docs::VectorEnv_reset)
       .def("step_choices", step<std::int64_t>, py::arg("choices"), docs::VectorEnv_step)
       .def("step_points", step<float>, py::arg("points"), docs::VectorEnv_step)
+      .def("take_incidents", take_incidents,
+           "(message, replay document, name for its file) of each.")
+      .def("close", &VectorEnv::close, py::call_guard<py::gil_scoped_release>(),
+           docs::VectorEnv_close)
       .def("arrays", arrays, docs::VectorEnv_Rows)
       .def(
           "spec", [](const VectorEnv& env) { return describe(env.spec()); }, docs::EnvSpec);

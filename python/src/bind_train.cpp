@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "bind.h"
-#include "penstock/catalog/catalog.h"
 #include "penstock/fused/isa.h"
 #include "penstock_docs.h"
+#include "python_host.h"
 #include "training.h"
 
 namespace penstock::python {
@@ -20,10 +20,17 @@ namespace {
 template <class T>
 using Dense = py::array_t<T, py::array::c_style | py::array::forcecast>;
 
-std::shared_ptr<Plan> make_plan(const Settings& settings, const py::object& module) {
-  Catalog catalog = default_catalog();
+std::shared_ptr<Plan> make_plan(const Settings& settings, const py::object& module,
+                                const std::string& pickled) {
+  Catalog catalog = catalog_here(pickled);
   if (!module.is_none()) { catalog.networks.push_back(module_entry(module)); }
   return std::make_shared<Plan>(settings, catalog);
+}
+
+/// An env of Python is asked by starting an interpreter.
+EnvSpec spec_of(const Plan& plan) {
+  const py::gil_scoped_release unlocked;
+  return plan.env().spec();
 }
 
 /// (path, value, doc, origin) of every key.
@@ -202,6 +209,8 @@ void bind_results(py::module_& m) {
       .def_readonly("total_timesteps", &Summary::total_timesteps)
       .def_readonly("updates", &Summary::updates)
       .def_readonly("episodes", &Summary::episodes)
+      .def_readonly("discarded", &Summary::discarded, docs::Summary_discarded)
+      .def_readonly("incidents", &Summary::incidents, docs::Summary_incidents)
       .def_readonly("preempted", &Summary::preempted, docs::Summary_preempted)
       .def_readonly("eval", &Summary::eval, docs::Summary_eval)
       .def_readonly("fps", &Summary::fps)
@@ -213,12 +222,12 @@ void bind_results(py::module_& m) {
 void bind_engine(py::module_& m) {
   py::class_<Plan, std::shared_ptr<Plan>>(m, "Plan", docs::Plan)
       .def(py::init(&make_plan), py::arg("settings"), py::arg("module") = py::none(),
-           docs::Plan_Plan)
+           py::arg("pickled") = "", docs::Plan_Plan)
       .def("fields", fields_of_plan, "(path, value, doc, origin) of every key.")
       .def(
           "toml", [](const Plan& plan) { return to_toml(plan.fields()); }, docs::to_toml)
       .def(
-          "spec", [](const Plan& plan) { return describe(plan.env().spec()); }, docs::EnvSpec)
+          "spec", [](const Plan& plan) { return describe(spec_of(plan)); }, docs::EnvSpec)
       .def("warnings", &Plan::warnings, docs::Plan_warnings);
   py::class_<Engine>(m, "Engine", docs::Engine)
       .def(py::init(&make_engine), py::arg("plan"))

@@ -65,6 +65,7 @@ void clip(const Box& box, std::span<const float> points, std::span<float> out) {
 
 VectorEnv::VectorEnv(const EnvFactory& factory, const Options& options)
     : envs_(factory.make(options.num_envs, 0)),
+      spec_(envs_->spec()),
       options_(options),
       num_envs_(options.num_envs),
       num_features_(spec().obs.size()),
@@ -88,38 +89,64 @@ VectorEnv::VectorEnv(const EnvFactory& factory, const Options& options)
   rows_.length = std::make_unique<std::int64_t[]>(num_envs_);
   rows_.seconds = std::make_unique<double[]>(num_envs_);
   rows_.success = std::make_unique<std::int8_t[]>(num_envs_);
+  rows_.discarded = std::make_unique<bool[]>(num_envs_);
   rows_.which = std::make_unique<std::int64_t[]>(num_envs_);
 }
 
 void VectorEnv::reset(std::span<const bool> mask,
                       std::span<const std::optional<std::uint64_t>> seeds) {
   const std::scoped_lock lock(mutex_);
+  require_open();
   const double now = seconds_now();
+  // Envs that begin anew do so together, stretch by stretch: those in processes side by side.
+  std::size_t first = 0;
   for (std::size_t i = 0; i < num_envs_; ++i) {
-    if (!mask.empty() && !mask[i]) { continue; }
-    if (!seeds.empty() && seeds[i]) {
+    const bool picked = mask.empty() || mask[i];
+    if (picked && !seeds.empty() && seeds[i]) {
       envs_->seed(i, *seeds[i]);
       waiting_[i] = false;
     }
-    begin(i, now);
+    if (picked && !waiting_[i]) { continue; }
+    begin({first, i}, now);
+    first = i + 1;
+    if (picked) { hand_out_first(i, now); }
   }
+  begin({first, num_envs_}, now);
 }
 
-void VectorEnv::begin(std::size_t i, double now) {
-  rows_.terminated[i] = rows_.truncated[i] = rows_.ended[i] = false;
-  if (waiting_[i]) { return hand_out_first(i, now); }
-  started_[i] = now;
-  envs_->reset({i, i + 1}, obs_rows({i, i + 1}));
+void VectorEnv::begin(EnvRange range, double now) {
+  if (range.size() == 0) { return; }
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    rows_.terminated[i] = rows_.truncated[i] = rows_.ended[i] = false;
+    started_[i] = now;
+  }
+  envs_->reset(range, obs_rows(range));
+}
+
+std::vector<Incident> VectorEnv::take_incidents() {
+  const std::scoped_lock lock(mutex_);
+  return envs_ ? envs_->take_incidents() : std::vector<Incident>();
+}
+
+void VectorEnv::close() {
+  const std::scoped_lock lock(mutex_);
+  envs_.reset();
+}
+
+void VectorEnv::require_open() const {
+  if (!envs_) { throw UsageError("the envs are closed"); }
 }
 
 std::size_t VectorEnv::step(std::span<const std::int64_t> choices) {
   const std::scoped_lock lock(mutex_);
+  require_open();
   check_choices(spec().action, choices);
   return step_all({.choices = choices, .points = {}});
 }
 
 std::size_t VectorEnv::step(std::span<const float> points) {
   const std::scoped_lock lock(mutex_);
+  require_open();
   clip(spec().action.box(), points, points_);
   return step_all({.choices = {}, .points = points_});
 }
@@ -181,6 +208,7 @@ void VectorEnv::forget_ended() {
     const auto i = static_cast<std::size_t>(rows_.which[k]);
     rows_.total_reward[i] = rows_.seconds[i] = 0;
     rows_.length[i] = rows_.success[i] = 0;
+    rows_.discarded[i] = false;
   }
   num_ended_ = 0;
 }
@@ -205,6 +233,7 @@ void VectorEnv::record(std::size_t i, double now) {
   rows_.total_reward[i] = episode_[i].total_reward;
   rows_.length[i] = episode_[i].length;
   rows_.success[i] = static_cast<std::int8_t>(episode_[i].success);
+  rows_.discarded[i] = episode_[i].discarded;
   rows_.seconds[i] = now - started_[i];
   started_[i] = now;
 }

@@ -42,7 +42,12 @@ class VectorEnv {
   std::size_t step(std::span<const std::int64_t> choices);
   std::size_t step(std::span<const float> points);
 
-  [[nodiscard]] const EnvSpec& spec() const { return envs_->spec(); }
+  /// Failures that were survived since the last call.
+  std::vector<Incident> take_incidents();
+  /// Lets the envs go; the memory stays.
+  void close();
+
+  [[nodiscard]] const EnvSpec& spec() const { return spec_; }
   [[nodiscard]] std::size_t num_envs() const { return num_envs_; }
 
   /// The memory that calls write to. What is of an ended episode is 0 where none ended.
@@ -58,12 +63,14 @@ class VectorEnv {
     std::unique_ptr<std::int64_t[]> length;  // [N]
     std::unique_ptr<double[]> seconds;       // [N] since the episode began
     std::unique_ptr<std::int8_t[]> success;  // [N] -1 unknown, 0, 1
+    std::unique_ptr<bool[]> discarded;       // [N] ended by a failure
     std::unique_ptr<std::int64_t[]> which;   // the first so many: the envs that ended
   };
   [[nodiscard]] const Rows& rows() const { return rows_; }
 
  private:
-  void begin(std::size_t i, double now);
+  void begin(EnvRange range, double now);
+  void require_open() const;
   std::size_t step_all(ActionRows actions);
   void step_range(EnvRange range, ActionRows actions, double now);
   void step_envs(EnvRange range, ActionRows actions);
@@ -76,7 +83,8 @@ class VectorEnv {
   [[nodiscard]] EnvRange range_of(std::size_t part) const;
   [[nodiscard]] ObsRows obs_rows(EnvRange range) const;
 
-  std::unique_ptr<VecEnv> envs_;
+  std::unique_ptr<VecEnv> envs_;  // null once closed
+  EnvSpec spec_;
   Options options_;
   std::size_t num_envs_;
   std::size_t num_features_;

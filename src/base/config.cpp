@@ -94,7 +94,7 @@ struct Assign {
   }
   void operator()(std::int64_t* target) const {
     const bool automatic = field.range.or_auto && setting.text == "auto";
-    *target = automatic ? 0 : integer(setting.text);
+    *target = automatic ? field.range.automatic : integer(setting.text);
   }
   void operator()(std::uint64_t* target) const {
     const std::int64_t value = integer(setting.text);
@@ -278,6 +278,10 @@ void apply(std::span<Field> fields, const Settings& settings) {
 }
 
 std::string value_text(const Field& field) {
+  const auto* const* number = std::get_if<std::int64_t*>(&field.target);
+  if (field.range.or_auto && number != nullptr && **number == field.range.automatic) {
+    return "\"auto\"";
+  }
   return std::visit([](auto* target) { return Print{}(target); }, field.target);
 }
 

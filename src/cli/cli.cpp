@@ -32,9 +32,10 @@ int dispatch(int argc, const char* const* argv, const Catalog& catalog) {
   CLI::App app{"Penstock: parallel reinforcement learning, native and reproducible"};
   app.set_version_flag("--version", std::string("penstock ") + cli::version());
   app.require_subcommand(1);
-  std::vector<cli::Verb> verbs = {cli::train_verb(app, catalog),  cli::resume_verb(app, catalog),
-                                  cli::eval_verb(app, catalog),   cli::envs_verb(app, catalog),
-                                  cli::config_verb(app, catalog), cli::doctor_verb(app, catalog)};
+  std::vector<cli::Verb> verbs = {cli::train_verb(app, catalog), cli::resume_verb(app, catalog),
+                                  cli::eval_verb(app, catalog),  cli::replay_verb(app, catalog),
+                                  cli::envs_verb(app, catalog),  cli::config_verb(app, catalog),
+                                  cli::doctor_verb(app, catalog)};
   for (cli::Verb& verb : cli::bench_verbs(app, catalog)) { verbs.push_back(std::move(verb)); }
   if (argc > 1) { check_verb(app, argv[1]); }
   try {

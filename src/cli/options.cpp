@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "cli/verbs.h"
+#include "penstock/train/config.h"
 
 namespace penstock::cli {
 namespace {
@@ -81,6 +82,16 @@ void add_key(CLI::App& app, Common& common, const std::string& names, const std:
       doc + " [" + path + "]");
 }
 
+void add_worker_options(CLI::App& app, Common& common) {
+  add_key(app, common, "--num-workers", kWorkersKey,
+          "worker processes of a Python env, threads of a native one, or auto: measured. Never "
+          "changes results");
+  add_key(app, common, "--num-envs-per-worker", "env.envs_per_worker",
+          "envs of each worker process, in place of their number");
+  add_key(app, common, "--parallel-start-method", "env.start_method",
+          "how worker processes start: auto, forkserver, spawn or fork");
+}
+
 void add_config_options(CLI::App& app, Common& common) {
   auto* file = app.add_option("--config", common.config_file, "a TOML file to start from");
   app.add_option("--recipe", common.recipe,
@@ -88,12 +99,14 @@ void add_config_options(CLI::App& app, Common& common) {
       ->excludes(file);
   app.add_option("--set", common.assignments, "set any key: --set ppo.clip=0.1 (may be repeated)")
       ->allow_extra_args(false);
-  add_key(app, common, "--env", "env.id", "which env; `penstock envs` lists them");
+  add_key(
+      app, common, "--env", "env.id",
+      "a native env (`penstock envs` lists them) or a Gymnasium id: CartPole-v1, my_pkg:MyEnv-v0");
   add_key(app, common, "--num-envs,--n-envs", "env.num_envs", "envs stepped side by side");
   add_key(app, common, "--total-timesteps", "total_timesteps", "env steps to train for");
   add_key(app, common, "--seed", "seed", "of everything random");
-  add_key(app, common, "--threads,--num-workers", "threads",
-          "threads, or auto: measured. Never changes results");
+  add_key(app, common, "--threads", "threads", "threads, or auto: measured. Never changes results");
+  add_worker_options(app, common);
   add_key(app, common, "--learner", "learner", "auto, eager or fused");
   add_key(app, common, "--isa", "isa",
           "instruction set of the fused kernels: auto, avx512, avx2, ...");

@@ -97,6 +97,10 @@ void print_summary(const Summary& summary, const RunDir& dir, bool json) {
   }
   fmt::print("trained {} steps in {} ({} steps/s), {} episodes\n", summary.total_timesteps,
              duration_text(summary.time_elapsed), count_text(summary.fps), summary.episodes);
+  if (summary.incidents > 0) {
+    fmt::print("survived {} failures of envs, which cost {} unfinished episodes\n",
+               summary.incidents, summary.discarded);
+  }
   if (summary.eval.episodes > 0) {
     fmt::print("evaluation: mean reward {:.2f} +/- {:.2f} over {} episodes\n",
                summary.eval.mean_reward, summary.eval.std_reward, summary.eval.episodes);
@@ -193,8 +197,9 @@ Verb resume_verb(CLI::App& app, const Catalog& catalog) {
   CLI::App* verb = app.add_subcommand("resume", "continue a run from its newest whole checkpoint");
   verb->add_option("run_dir", *path, "the run directory")->required();
   add_key(*verb, *common, "--total-timesteps", "total_timesteps", "env steps to train for, in all");
-  add_key(*verb, *common, "--threads,--num-workers", "threads",
+  add_key(*verb, *common, "--threads", "threads",
           "threads, or auto: measured. Never changes results");
+  add_worker_options(*verb, *common);
   add_key(*verb, *common, "--isa", "isa", "instruction set; without it, the run's own");
   add_key(*verb, *common, "--device", "device", "cpu, cuda or mps");
   add_key(*verb, *common, "--save-interval", "run.save_interval", "env steps between checkpoints");

@@ -27,6 +27,8 @@ struct Common {
 
 /// Adds --config, --recipe, --set and the flags that stand for keys.
 void add_config_options(CLI::App& app, Common& common);
+/// Adds --num-workers and what belongs to it.
+void add_worker_options(CLI::App& app, Common& common);
 /// Adds a flag (with its other spellings, "--num-envs,--n-envs") that sets one key.
 void add_key(CLI::App& app, Common& common, const std::string& names, const std::string& path,
              const std::string& doc);
@@ -41,6 +43,7 @@ struct Verb {
 Verb train_verb(CLI::App& app, const Catalog& catalog);
 Verb resume_verb(CLI::App& app, const Catalog& catalog);
 Verb eval_verb(CLI::App& app, const Catalog& catalog);
+Verb replay_verb(CLI::App& app, const Catalog& catalog);
 Verb envs_verb(CLI::App& app, const Catalog& catalog);
 Verb config_verb(CLI::App& app, const Catalog& catalog);
 Verb doctor_verb(CLI::App& app, const Catalog& catalog);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "penstock/base/check.h"
 #include "penstock/base/errors.h"
@@ -107,26 +108,64 @@ void Sampler::fill_first_row() {
 void Sampler::advance(std::int64_t num_steps) {
   if (!begun_) { begin(); }
   const std::int64_t end = std::min(position_ + num_steps, buffer_.num_steps());
-  pool_.run(shards_.size(), [this, end](std::size_t s) {
-    Shard& shard = shards_[s];
-    for (std::size_t first = shard.range.begin; first < shard.range.end;
-         first += shard.block_size) {
-      const EnvRange block{first, std::min(first + shard.block_size, shard.range.end)};
-      for (std::int64_t t = position_; t < end; ++t) { sample_step(shard, block, t); }
+  const bool interleaved = envs_.asynchronous();
+  // With envs elsewhere a thread takes several shards: while one's envs step, it sees to another's.
+  const std::size_t lanes =
+      interleaved ? std::min(pool_.num_used(), shards_.size()) : shards_.size();
+  pool_.run(lanes, [&](std::size_t lane) {
+    if (interleaved) {
+      interleave(lane, lanes, end);
+    } else {
+      run_blocks(shards_[lane], end);
     }
-    // Blocks go through a segment one after another; the order of episodes must not tell.
-    std::ranges::stable_sort(shard.episodes, {}, &Shard::Episode::step);
   });
+  // Blocks go through a segment one after another; the order of episodes must not tell.
+  for (Shard& shard : shards_) {
+    std::ranges::stable_sort(shard.episodes, {}, &Shard::Episode::step);
+  }
   steps_per_env_ += end - position_;
   position_ = end;
 }
 
-void Sampler::sample_step(Shard& shard, EnvRange block, std::int64_t t) {
+void Sampler::run_blocks(Shard& shard, std::int64_t end) {
+  for (std::size_t first = shard.range.begin; first < shard.range.end; first += shard.block_size) {
+    const EnvRange block{first, std::min(first + shard.block_size, shard.range.end)};
+    for (std::int64_t t = position_; t < end; ++t) {
+      act(shard, block, t);
+      const Stopwatch watch;
+      envs_.step(block, env_actions(shard, block, t), buffer_.obs_rows(t + 1, block),
+                 outcome_rows(shard, block, t));
+      shard.time.env += watch.seconds();
+      take_in(shard, block, t);
+    }
+  }
+}
+
+void Sampler::interleave(std::size_t lane, std::size_t lanes, std::int64_t end) {
+  const auto each = [&](auto&& visit) {
+    for (std::size_t s = lane; s < shards_.size(); s += lanes) { visit(shards_[s]); }
+  };
+  const auto send = [this](Shard& shard, std::int64_t t) {
+    act(shard, shard.range, t);
+    envs_.start_step(shard.range, env_actions(shard, shard.range, t));
+  };
+  each([&](Shard& shard) { send(shard, position_); });
+  for (std::int64_t t = position_; t < end; ++t) {
+    each([&](Shard& shard) {
+      const Stopwatch watch;
+      envs_.finish_step(shard.range, buffer_.obs_rows(t + 1, shard.range),
+                        outcome_rows(shard, shard.range, t));
+      shard.time.env += watch.seconds();
+      take_in(shard, shard.range, t);
+      if (t + 1 < end) { send(shard, t + 1); }
+    });
+  }
+}
+
+/// What a step brought: episodes, checks, scaling, the value of what was cut off.
+void Sampler::take_in(Shard& shard, EnvRange block, std::int64_t t) {
   Stopwatch watch;
-  act(shard, block, t);
-  shard.time.infer += watch.lap();
-  step_envs(shard, block, t);
-  shard.time.env += watch.lap();
+  note_episodes(shard, block, t);
   absorb(shard, block, t);
   shard.time.copy += watch.lap();
   value_truncated(shard, block, t);
@@ -134,6 +173,7 @@ void Sampler::sample_step(Shard& shard, EnvRange block, std::int64_t t) {
 }
 
 void Sampler::act(Shard& shard, EnvRange block, std::int64_t t) {
+  const Stopwatch watch;
   const ObsRows rows = buffer_.obs_rows(t, block);
   const std::span<float> params(shard.params.data(), block.size() * head_.num_params());
   policy_.infer(shard.index, {.num_rows = block.size(),
@@ -153,23 +193,29 @@ void Sampler::act(Shard& shard, EnvRange block, std::int64_t t) {
   const auto step = static_cast<std::uint64_t>(steps_per_env_ + t - position_);
   head_.sample(actions, {.seed = options_.seed, .first_env = block.begin, .step = step});
   if (buffer_.continuous()) { head_.to_env(actions.points, shard.env_actions); }
+  shard.time.infer += watch.seconds();
 }
 
-void Sampler::step_envs(Shard& shard, EnvRange block, std::int64_t t) {
-  ActionRows actions{.choices = {}, .points = shard.env_actions};
-  if (!buffer_.continuous()) {
-    actions.choices = buffer_.rows<const std::int64_t>(buffer_.actions, t, block);
-  }
-  const auto terminated = buffer_.rows<bool>(buffer_.terminated, t, block);
-  const auto truncated = buffer_.rows<bool>(buffer_.truncated, t, block);
-  envs_.step(block, actions, buffer_.obs_rows(t + 1, block),
-             {.reward = buffer_.rows<float>(buffer_.reward, t, block),
-              .terminated = terminated,
-              .truncated = truncated,
-              .final_obs = shard.final_obs,
-              .episode = shard.ended});
+ActionRows Sampler::env_actions(const Shard& shard, EnvRange block, std::int64_t t) const {
+  if (buffer_.continuous()) { return {.choices = {}, .points = shard.env_actions}; }
+  return {.choices = buffer_.rows<const std::int64_t>(buffer_.actions, t, block), .points = {}};
+}
+
+OutcomeRows Sampler::outcome_rows(Shard& shard, EnvRange block, std::int64_t t) {
+  return {.reward = buffer_.rows<float>(buffer_.reward, t, block),
+          .terminated = buffer_.rows<bool>(buffer_.terminated, t, block),
+          .truncated = buffer_.rows<bool>(buffer_.truncated, t, block),
+          .final_obs = shard.final_obs,
+          .episode = shard.ended};
+}
+
+void Sampler::note_episodes(Shard& shard, EnvRange block, std::int64_t t) {
+  const OutcomeRows outcome = outcome_rows(shard, block, t);
   for (std::size_t i = 0; i < block.size(); ++i) {
-    if (terminated[i] || truncated[i]) {
+    if (!outcome.terminated[i] && !outcome.truncated[i]) { continue; }
+    if (shard.ended[i].discarded) {
+      ++shard.discarded;
+    } else {
       shard.episodes.push_back({steps_per_env_ + t - position_, shard.ended[i]});
     }
   }
@@ -258,6 +304,12 @@ std::vector<EpisodeEnd> Sampler::take_episodes() {
     shard.episodes.clear();
   }
   return all;
+}
+
+std::int64_t Sampler::take_discarded() {
+  std::int64_t sum = 0;
+  for (Shard& shard : shards_) { sum += std::exchange(shard.discarded, 0); }
+  return sum;
 }
 
 SampleTime Sampler::take_time() {

@@ -21,6 +21,7 @@ struct alignas(64) Sampler::Shard {
     EpisodeEnd end;
   };
   std::vector<Episode> episodes;  // since take_episodes()
+  std::int64_t discarded = 0;     // since take_discarded()
   SampleTime time;
 };
 

@@ -27,10 +27,30 @@ std::string chosen(const Settings& settings, const char* path, const std::string
   return setting == nullptr ? otherwise : setting->text;
 }
 
+/// Every setting under the name of a key.
+Settings with_workers_named(const Settings& settings, const std::vector<Field>& fields) {
+  const bool has_workers = std::ranges::any_of(
+      fields, [](const Field& field) { return field.path == "env.num_workers"; });
+  Settings out;
+  for (const Setting& setting : settings.all()) {
+    if (setting.path == kWorkersKey) {
+      out.add(has_workers ? "env.num_workers" : "threads", setting.text, setting.origin);
+    } else {
+      out.append(setting);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
-const EnvEntry& Catalog::env(const std::string& name) const {
-  return find_entry(envs, "env.id", name);
+std::unique_ptr<EnvFactory> Catalog::env(const std::string& name) const {
+  const auto known =
+      std::ranges::find_if(envs, [&](const EnvEntry& entry) { return entry.name == name; });
+  if (known == envs.end() && other_env) {
+    if (std::unique_ptr<EnvFactory> other = other_env(name)) { return other; }
+  }
+  return find_entry(envs, "env.id", name).make_factory();
 }
 
 const NetworkEntry& Catalog::network(const std::string& name) const {
@@ -38,7 +58,7 @@ const NetworkEntry& Catalog::network(const std::string& name) const {
 }
 
 Plan::Plan(const Settings& settings, const Catalog& catalog)
-    : env_(catalog.env(chosen(settings, "env.id", config_.env.id)).make_factory()),
+    : env_(catalog.env(chosen(settings, "env.id", config_.env.id))),
       network_(catalog.network(chosen(settings, "net.kind", config_.net.kind))),
       fields_(fields_of(config_)) {
   // The env's own keys stand in the same section as env.id.
@@ -46,7 +66,7 @@ Plan::Plan(const Settings& settings, const Catalog& catalog)
                                       [](const Field& f) { return f.path == "rollout.steps"; });
   std::vector<Field> own = env_->fields();
   fields_.insert(after_env, own.begin(), own.end());
-  penstock::apply(fields_, settings);
+  penstock::apply(fields_, with_workers_named(settings, fields_));
 }
 
 std::string Plan::run_dir() const {

@@ -156,6 +156,7 @@ std::int64_t Engine::steps_left() const {
   return parts_->buffer.num_steps() - parts_->sampler.position();
 }
 Sampler& Engine::sampler() { return parts_->sampler; }
+VecEnv& Engine::envs() { return *parts_->envs; }
 ThreadPool& Engine::pool() { return parts_->pool; }
 
 Actor Engine::actor() {

@@ -11,10 +11,12 @@ namespace {
 /// One env, its row and the memory of one step.
 class Episode {
  public:
-  Episode(const Actor& actor, VecEnv& envs, std::size_t index)
+  /// Plays on env and replica `worker`; the episode's number is its place in the randomness.
+  Episode(const Actor& actor, VecEnv& envs, std::size_t worker, std::size_t number)
       : actor_(actor),
         envs_(envs),
-        range_{index, index + 1},
+        range_{worker, worker + 1},
+        number_(number),
         obs_(envs.spec().obs.size()),
         legal_(std::make_unique<bool[]>(envs.spec().action.num_actions())),
         params_(actor.head.num_params()),
@@ -23,11 +25,12 @@ class Episode {
         points_(envs.spec().action.dims()),
         env_points_(envs.spec().action.dims()) {}
 
-  EpisodeEnd play(std::size_t replica, const EvalOptions& options) {
-    envs_.reset(range_, rows());
-    for (std::uint64_t step = 0;; ++step) {
-      choose(replica, options, step);
-      if (this->step()) { return ended_; }
+  EpisodeEnd play(const EvalOptions& options) {
+    for (;;) {
+      envs_.reset(range_, rows());
+      std::uint64_t step = 0;
+      do { choose(options, step++); } while (!this->step());
+      if (!ended_.discarded) { return ended_; }
     }
   }
 
@@ -38,9 +41,9 @@ class Episode {
             action.masked() ? std::span(legal_.get(), action.num_actions()) : std::span<bool>()};
   }
 
-  void choose(std::size_t replica, const EvalOptions& options, std::uint64_t step) {
+  void choose(const EvalOptions& options, std::uint64_t step) {
     if (actor_.normaliser != nullptr) { actor_.normaliser->apply(obs_); }
-    actor_.policy.infer(replica,
+    actor_.policy.infer(range_.begin,
                         {.num_rows = 1, .obs = obs_, .legal = rows().legal, .params = params_});
     float log_prob = 0;
     const ActionBlock block{.params = params_,
@@ -51,7 +54,7 @@ class Episode {
     if (options.deterministic) {
       actor_.head.mode(block);
     } else {
-      actor_.head.sample(block, {.seed = options.seed, .first_env = range_.begin, .step = step});
+      actor_.head.sample(block, {.seed = options.seed, .first_env = number_, .step = step});
     }
     if (envs_.spec().action.continuous()) { actor_.head.to_env(points_, env_points_); }
   }
@@ -72,6 +75,7 @@ class Episode {
   const Actor& actor_;
   VecEnv& envs_;
   EnvRange range_;
+  std::size_t number_;
   std::vector<float> obs_;  // [F]
   std::unique_ptr<bool[]>
       legal_;                  // [A]  NOLINT(modernize-avoid-c-arrays): vector<bool> has no span
@@ -112,12 +116,15 @@ EvalResult evaluate(const Actor& actor, const EnvFactory& env, ThreadPool& pool,
                     const EvalOptions& options) {
   const auto episodes = static_cast<std::size_t>(options.episodes);
   const RandomKey key{.seed = options.seed, .stream = Stream::evaluate};
-  const std::unique_ptr<VecEnv> envs = env.make(episodes, Random(key).next64());
+  const std::uint64_t base = Random(key).next64();
   std::vector<EpisodeEnd> ends(episodes);
   const std::size_t workers = std::min(actor.policy.num_shards(), episodes);
+  const std::unique_ptr<VecEnv> envs = env.make(workers, base);
   pool.run(workers, [&](std::size_t worker) {
     for (std::size_t i = worker; i < episodes; i += workers) {
-      ends[i] = Episode(actor, *envs, i).play(worker, options);
+      constexpr unsigned kBits = 33;  // leaves 31: a seed that any env takes
+      envs->seed(worker, episode_seed(base, static_cast<std::uint32_t>(i), 0) >> kBits);
+      ends[i] = Episode(actor, *envs, worker, i).play(options);
     }
   });
   return summarise(ends);

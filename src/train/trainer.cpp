@@ -35,6 +35,7 @@ void Trainer::resume() {
     engine_.restore(checkpoint);
     const Json run = Json::parse(checkpoint.state).at("run");
     num_episodes_ = run.at("episodes");
+    num_discarded_ = run.value("discarded", std::int64_t{0});
     next_eval_ = run.at("next_eval");
     if (!run.at("best_score").is_null()) { best_score_ = run.at("best_score"); }
     for (const Json& end : run.at("window")) {
@@ -70,6 +71,8 @@ Summary Trainer::run(const std::atomic<bool>& stop) {
   summary.total_timesteps = engine_.timesteps();
   summary.updates = engine_.num_updates();
   summary.episodes = num_episodes_;
+  summary.discarded = num_discarded_;
+  summary.incidents = num_incidents_;
   summary.perf = perf();
   return summary;
 }
@@ -89,7 +92,13 @@ void Trainer::gather(const std::atomic<bool>& stop) {
     const auto segment = static_cast<std::int64_t>(
         std::clamp(steps, 1.0, static_cast<double>(engine_.steps_left())));
     const Stopwatch watch;
-    engine_.sample(segment);
+    try {
+      engine_.sample(segment);
+    } catch (...) {
+      report_incidents();
+      throw;
+    }
+    report_incidents();
     const double spent = watch.seconds();
     seconds_per_step_ = spent / static_cast<double>(segment);
     sample_s_ += spent;
@@ -130,6 +139,21 @@ void Trainer::count_episodes() {
   }
 }
 
+/// A file to reproduce each failure from, and a line that names it.
+void Trainer::report_incidents() {
+  num_discarded_ += engine_.sampler().take_discarded();
+  for (const Incident& incident : engine_.envs().take_incidents()) {
+    ++num_incidents_;
+    std::string where;
+    if (!incident.replay.empty()) {
+      const std::string name = "replay/" + incident.replay_name;
+      dir_.write(name, incident.replay);
+      where = fmt::format("; reproduce it with: penstock replay {}/{}", dir_.path(), name);
+    }
+    observer_.note("warning: " + incident.message + where);
+  }
+}
+
 void Trainer::log(Metrics metrics) {
   const Progress now = progress();
   Moments length;
@@ -148,6 +172,10 @@ void Trainer::log(Metrics metrics) {
   metrics.emplace_back("time/time_elapsed", now.elapsed_s);
   metrics.emplace_back("time/total_timesteps", static_cast<double>(now.timesteps));
   metrics.emplace_back("train/n_updates", static_cast<double>(engine_.num_updates()));
+  if (num_discarded_ > 0 || num_incidents_ > 0) {
+    metrics.emplace_back("rollout/discarded_episodes", static_cast<double>(num_discarded_));
+    metrics.emplace_back("rollout/incidents", static_cast<double>(num_incidents_));
+  }
   const Metrics shares = perf();
   metrics.insert(metrics.end(), shares.begin(), shares.end());
   dir_.log(now.timesteps, metrics);
@@ -188,6 +216,7 @@ void Trainer::save() {
     window.push_back({end.total_reward, end.length, static_cast<int>(end.success)});
   }
   const Json run = {{"episodes", num_episodes_},
+                    {"discarded", num_discarded_},
                     {"next_eval", next_eval_},
                     {"best_score", finite_or_null(best_score_)},
                     {"window", window}};
@@ -229,6 +258,7 @@ Metrics Trainer::perf() const {
 std::string Summary::line() const {
   Json out = {{"digest", digest},       {"total_timesteps", total_timesteps},
               {"updates", updates},     {"episodes", episodes},
+              {"discarded", discarded}, {"incidents", incidents},
               {"preempted", preempted}, {"time", {{"fps", fps}, {"time_elapsed", time_elapsed}}}};
   if (eval.episodes > 0) {
     out["eval"] = {{"mean_reward", eval.mean_reward},

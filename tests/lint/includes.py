@@ -14,15 +14,16 @@ DAG = {
     "classic": {"env", "base"},
     "store": {"base"},
     "fused": {"base"},
+    "procs": {"env", "base"},
     "nn": {"fused", "env", "base"},
     "rollout": {"fused", "nn", "env", "base"},
     "algo": {"fused", "rollout", "nn", "env", "base"},
     "train": {"fused", "algo", "rollout", "nn", "env", "store", "base"},
-    "catalog": {"fused", "classic", "train", "algo", "rollout", "nn", "env", "store", "base"},
+    "catalog": {"fused", "classic", "procs", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "cli": {"fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "main": {"cli", "catalog"},  # src/main.cpp, which joins them
 }
-TORCH_FREE = {"base", "env", "classic", "store", "fused", "main"}
+TORCH_FREE = {"base", "env", "classic", "store", "fused", "procs", "main"}
 TORCH_IN_PUBLIC_HEADERS = {"ATen/core/Tensor.h"}  # the light one
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)

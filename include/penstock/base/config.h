@@ -29,7 +29,8 @@ namespace penstock {
 struct Range {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  bool or_auto = false;  // a whole number that may be written "auto", which is 0
+  bool or_auto = false;  // a whole number that may be written "auto", which is `automatic`
+  std::int64_t automatic = 0;
 };
 
 /// Allowed words of a string.
@@ -110,6 +111,7 @@ class Settings {
   /// key.
   void add_environment(std::span<const char* const> environment);
   void add(std::string path, std::string text, std::string origin);
+  void append(Setting setting) { settings_.push_back(std::move(setting)); }
   /// "a.b=c", as --set takes it.
   void add_assignment(std::string_view assignment, const std::string& origin);
 

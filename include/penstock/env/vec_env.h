@@ -36,6 +36,7 @@ struct EpisodeEnd {
   double total_reward = 0;
   std::int64_t length = 0;
   Success success = Success::unknown;
+  bool discarded = false;  // cut short by a failure: counted, but in no statistics
 };
 
 /// What a step brought to a block, lent by the caller.
@@ -45,6 +46,13 @@ struct OutcomeRows {
   std::span<bool> truncated;      // [size]; may hold together with terminated, which then wins
   std::span<float> final_obs;     // [size, obs_size]; written where the episode ended
   std::span<EpisodeEnd> episode;  // [size]; written where the episode ended
+};
+
+/// An env that failed.
+struct Incident {
+  std::string message;      // what, where, and what was done about it
+  std::string replay;       // a document that `penstock replay` reproduces it from
+  std::string replay_name;  // of a file for it
 };
 
 /// Many envs of one kind. An episode that ends is followed at once by the next one: `next` then
@@ -64,6 +72,14 @@ class VecEnv {
   /// Starts the next episode of each env of the range.
   virtual void reset(EnvRange range, ObsRows next) = 0;
   virtual void step(EnvRange range, ActionRows actions, ObsRows next, OutcomeRows outcome) = 0;
+
+  /// Whether a step is made elsewhere, by processes: start_step() then returns at once, and
+  /// finish_step(), of the same range, waits for it. step() is both.
+  [[nodiscard]] virtual bool asynchronous() const { return false; }
+  virtual void start_step(EnvRange range, ActionRows actions);
+  virtual void finish_step(EnvRange range, ObsRows next, OutcomeRows outcome);
+  /// Failures that were survived since the last call.
+  virtual std::vector<Incident> take_incidents() { return {}; }
 
   /// One env's whole state: episode number, statistics and the simulator in mid-episode. Loading
   /// does not bring back the row last written; whoever saves the env saves the row.

@@ -53,12 +53,16 @@ class Sampler {
   /// How many envs go through a segment together; 0 or too many: the whole shard. Without effect
   /// where blocks would change results.
   void set_block(std::size_t size);
-  [[nodiscard]] bool can_split() const { return policy_.is_fused() && !options_.normalise.obs; }
+  [[nodiscard]] bool can_split() const {
+    return policy_.is_fused() && !options_.normalise.obs && !envs_.asynchronous();
+  }
 
   /// Steps each env has taken since the run began.
   [[nodiscard]] std::int64_t steps_per_env() const { return steps_per_env_; }
   /// Episodes that ended since the last call, in the order of (shard, step, env).
   std::vector<EpisodeEnd> take_episodes();
+  /// Episodes cut short by failures since the last call.
+  std::int64_t take_discarded();
   SampleTime take_time();
 
   [[nodiscard]] const ObsNormaliser& obs_normaliser() const { return obs_normaliser_; }
@@ -84,9 +88,13 @@ class Sampler {
 
   void begin();
   void fill_first_row();
-  void sample_step(Shard& shard, EnvRange block, std::int64_t t);
+  void run_blocks(Shard& shard, std::int64_t end);
+  void interleave(std::size_t lane, std::size_t lanes, std::int64_t end);
   void act(Shard& shard, EnvRange block, std::int64_t t);
-  void step_envs(Shard& shard, EnvRange block, std::int64_t t);
+  ActionRows env_actions(const Shard& shard, EnvRange block, std::int64_t t) const;
+  OutcomeRows outcome_rows(Shard& shard, EnvRange block, std::int64_t t);
+  void take_in(Shard& shard, EnvRange block, std::int64_t t);
+  void note_episodes(Shard& shard, EnvRange block, std::int64_t t);
   void absorb(Shard& shard, EnvRange block, std::int64_t t);
   void value_truncated(Shard& shard, EnvRange block, std::int64_t t);
 

@@ -22,9 +22,11 @@ struct NetworkEntry {
 struct Catalog {
   std::vector<EnvEntry> envs;
   std::vector<NetworkEntry> networks;
+  /// Envs that are in no list: null for a name that means none.
+  std::function<std::unique_ptr<EnvFactory>(const std::string& name)> other_env;
 
   /// Throw ConfigError naming the nearest spelling and what there is.
-  [[nodiscard]] const EnvEntry& env(const std::string& name) const;
+  [[nodiscard]] std::unique_ptr<EnvFactory> env(const std::string& name) const;
   [[nodiscard]] const NetworkEntry& network(const std::string& name) const;
 };
 

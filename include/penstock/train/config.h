@@ -131,6 +131,9 @@ struct MemoryEstimate {
   [[nodiscard]] std::int64_t total() const { return rollout + weights + optimiser + batches; }
 };
 
+/// Not a key of its own: env.num_workers where the env has workers, else threads.
+inline constexpr const char* kWorkersKey = "workers";
+
 /// A config with the env it names. Fields point into it, so it stays where it is.
 class Plan {
  public:

@@ -46,6 +46,7 @@ class Engine {
   /// Steps of every env still missing in the rollout in flight.
   [[nodiscard]] std::int64_t steps_left() const;
   [[nodiscard]] Sampler& sampler();
+  [[nodiscard]] VecEnv& envs();
   [[nodiscard]] Actor actor();
   [[nodiscard]] ThreadPool& pool();
 

@@ -38,8 +38,10 @@ struct Summary {
   std::int64_t total_timesteps = 0;
   std::int64_t updates = 0;
   std::int64_t episodes = 0;
-  bool preempted = false;  // a stop was asked for; the run is saved and can be resumed
-  EvalResult eval;         // episodes == 0: none
+  std::int64_t discarded = 0;  // episodes cut short by failing envs
+  std::int64_t incidents = 0;  // failures of envs that this process survived
+  bool preempted = false;      // a stop was asked for; the run is saved and can be resumed
+  EvalResult eval;             // episodes == 0: none
   double fps = 0;
   double time_elapsed = 0;
   Metrics perf;
@@ -67,6 +69,7 @@ class Trainer {
   void learn();
   void log(Metrics metrics);
   void count_episodes();
+  void report_incidents();
   void evaluate_now();
   void note_tuning();
   void save_if_due();
@@ -83,6 +86,7 @@ class Trainer {
 
   // The run's own state, saved with every checkpoint.
   std::int64_t num_episodes_ = 0;
+  std::int64_t num_discarded_ = 0;
   std::deque<EpisodeEnd> window_;  // the last kWindow episodes
   double best_score_;
   std::int64_t next_eval_ = 0;
@@ -98,6 +102,7 @@ class Trainer {
   double sample_s_ = 0;
   double learn_s_ = 0;
   int tunings_noted_ = 0;
+  std::int64_t num_incidents_ = 0;
 };
 
 }  // namespace penstock

@@ -1,0 +1,123 @@
+"""A process that has imported what an env takes and forks workers from itself: a new one is there in milliseconds."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import sys
+import traceback
+from typing import Any, NoReturn
+
+from penstock_worker import factory, process
+
+TICK_S = 1.0  # how long an ended worker may stay unburied
+
+
+class Server:
+    def __init__(self, payload: str, channel: socket.socket, lifeline: int):
+        self.payload = payload
+        self.channel = channel
+        self.lifeline = lifeline
+        self.ended: dict[int, int] = {}  # pid -> status
+
+    def run(self) -> None:
+        self.channel.settimeout(TICK_S)
+        while True:
+            try:
+                data, descriptors, _, _ = socket.recv_fds(self.channel, 4096, 1)
+            except TimeoutError:
+                self.bury()
+                continue
+            except OSError:
+                return
+            if not data:
+                return  # the parent is done
+            self.bury()
+            self.obey(json.loads(data), descriptors)
+
+    def obey(self, request: dict[str, Any], descriptors: list[int]) -> None:
+        if request["op"] == "start":
+            self.start(request["worker"], descriptors[0])
+        elif request["op"] == "describe":
+            self.say(self.ask_child())
+        else:
+            self.wait_for(request["pid"])
+            self.say(json.dumps({"status": self.ended.pop(request["pid"], None)}))
+
+    def start(self, worker: int, rows: int) -> None:
+        pid = os.fork()
+        if pid == 0:
+            self.be_child(lambda: process.work(self.payload, rows, worker))
+        os.close(rows)
+        pidfd = os.pidfd_open(pid)
+        socket.send_fds(self.channel, [json.dumps({"pid": pid}).encode() + b"\n"], [pidfd])
+        os.close(pidfd)
+
+    def ask_child(self) -> str:
+        """The description, by a child: making an env may leave threads behind that no fork survives."""
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            ours.close()
+            self.be_child(lambda: process.answer(theirs.detach(), process.description(self.payload)))
+        theirs.close()
+        with ours, ours.makefile() as lines:
+            text = lines.readline().strip()
+        _, status = os.waitpid(pid, 0)
+        if text:
+            return text
+        return json.dumps({"error": f"the process that made it ended with status {status}"})
+
+    def be_child(self, life: Any) -> NoReturn:
+        code = 1
+        try:
+            self.channel.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            process.prepare(self.lifeline)
+            life()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+
+    def bury(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0] != 0:
+                self.ended[ended[0]] = ended[1]
+
+    def wait_for(self, pid: int) -> None:
+        if pid not in self.ended:
+            with contextlib.suppress(ChildProcessError):
+                self.ended[pid] = os.waitpid(pid, 0)[1]
+
+    def say(self, line: str) -> None:
+        self.channel.sendall(line.encode() + b"\n")
+
+
+def serve(payload: str, descriptor: int, lifeline: int = 4) -> None:
+    with contextlib.suppress(Exception):  # a child meets the same error, and can say it
+        factory.Maker(payload)  # imports, which workers then share
+    Server(payload, socket.socket(fileno=descriptor), lifeline).run()
+
+
+def fork_server(payload: str, descriptor: int, lifeline: int, held: int) -> tuple[int, int]:
+    """Makes a server out of this very process; (pid, pidfd)."""
+    pid = os.fork()
+    if pid != 0:
+        return pid, os.pidfd_open(pid)
+    code = 1
+    try:
+        os.close(held)
+        os.dup2(2, 1)
+        process.prepare(lifeline)
+        serve(payload, descriptor, lifeline)
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)

@@ -1,0 +1,54 @@
+#pragma once
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "penstock/procs/shared_rows.h"
+
+namespace penstock::python {
+
+namespace py = pybind11;
+
+/// Gymnasium envs behind shared rows: carries out orders. Call it with the interpreter's lock held.
+class EnvRunner {
+ public:
+  /// `make` makes an env, see penstock_worker.factory.
+  EnvRunner(SharedRows& rows, py::object make);
+
+  /// Writes the env's rows and answer; what the env throws becomes its message.
+  void work(std::size_t env, Order order);
+  void close();
+
+ private:
+  struct Held {
+    py::object env;
+    py::object step;
+    py::object reset;
+    py::object codec;
+    bool plain = false;     // an observation is one array, and its numbers are the row
+    bool discrete = false;  // an action is one whole number
+    std::int64_t start = 0;
+    bool in_episode = false;
+    py::array obs_row;  // views of the rows, for what is not plain
+    py::array final_row;
+    py::array legal_row;
+  };
+
+  void build(std::size_t env);
+  void drop(std::size_t env);
+  void begin_episode(std::size_t env);
+  void step(std::size_t env);
+  py::object action(std::size_t env);
+  void write_obs(Held& held, const py::object& obs, std::span<float> row, const py::array& view);
+  void write_legal(std::size_t env, const py::object& obs, const py::object& info);
+
+  SharedRows& rows_;
+  py::object make_;
+  py::object codec_type_;
+  py::object int64_;
+  std::vector<Held> held_;  // [N], empty where the env is another worker's
+};
+
+}  // namespace penstock::python

@@ -1,0 +1,57 @@
+#include "python_host.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "../runner/env_runner.h"
+
+namespace penstock::python {
+namespace {
+
+/// Envs of this very process.
+class Inline final : public InlineWorker {
+ public:
+  Inline(SharedRows& rows, const std::string& payload) {
+    const py::gil_scoped_acquire gil;
+    const py::object make = py::module_::import("penstock_worker.factory").attr("Maker")(payload);
+    envs_ = std::make_unique<EnvRunner>(rows, make);
+  }
+  ~Inline() override {
+    const py::gil_scoped_acquire gil;
+    envs_->close();
+    envs_.reset();
+  }
+  void work(std::size_t env, Order order) override {
+    const py::gil_scoped_acquire gil;
+    envs_->work(env, order);
+  }
+
+ private:
+  std::unique_ptr<EnvRunner> envs_;
+};
+
+Process fork_server(const std::string& payload, int socket, int lifeline, int held) {
+  const py::gil_scoped_acquire gil;
+  const auto [pid, pidfd] = py::module_::import("penstock_worker.server")
+                                .attr("fork_server")(payload, socket, lifeline, held)
+                                .cast<std::pair<pid_t, int>>();
+  return {pid, pidfd};
+}
+
+}  // namespace
+
+Catalog catalog_here(const std::string& pickled) {
+  const py::module_ sys = py::module_::import("sys");
+  nlohmann::json payload = {{"path", sys.attr("path").cast<std::vector<std::string>>()}};
+  if (!pickled.empty()) { payload["pickle"] = pickled; }
+  const py::object executable = sys.attr("executable");
+  return default_catalog(
+      {.python = executable.is_none() ? "" : executable.cast<std::string>(),
+       .payload = payload.dump(),
+       .make_inline = [](SharedRows& rows, const std::string& text)
+           -> std::unique_ptr<InlineWorker> { return std::make_unique<Inline>(rows, text); },
+       .fork_server = fork_server});
+}
+
+}  // namespace penstock::python
