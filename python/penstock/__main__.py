@@ -12,6 +12,10 @@ RECIPES = pathlib.Path(__file__).parent / "recipes"
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["track"]:  # a verb of the Python package only
+        from penstock.trackers import main as track
+
+        return track(sys.argv[2:])
     # Python's own answers to signals wait for the interpreter, which is away until the command ends.
     for name in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(name, signal.SIG_DFL)

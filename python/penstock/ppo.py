@@ -85,8 +85,9 @@ class PPO:
 
     def _use_plan(self) -> None:
         """From here on the config is as it is now."""
-        self._plan = self.config._plan
-        self._spec = self._plan.spec()
+        plan = self.config._plan
+        self._spec = plan.spec()  # before the last plan goes: they share what an env of Python was asked
+        self._plan = plan
         self.observation_space = observation_space(self._spec)
         self.action_space = action_space(self._spec)
 

@@ -107,6 +107,8 @@ def serve(payload: str, descriptor: int, lifeline: int = 4) -> None:
 
 def fork_server(payload: str, descriptor: int, lifeline: int, held: int) -> tuple[int, int]:
     """Makes a server out of this very process; (pid, pidfd)."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()  # or the child would say it again
     pid = os.fork()
     if pid != 0:
         return pid, os.pidfd_open(pid)
@@ -114,6 +116,7 @@ def fork_server(payload: str, descriptor: int, lifeline: int, held: int) -> tupl
     try:
         os.close(held)
         os.dup2(2, 1)
+        sys.stdout = sys.stderr = open(2, "w", buffering=1, closefd=False)  # a notebook has streams of its own
         process.prepare(lifeline)
         serve(payload, descriptor, lifeline)
         code = 0

@@ -9,13 +9,13 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FILES = ("README.md", "docs/python.md")
+FILES = ("README.md", "docs/python.md", "docs/trackers.md")
 BLOCKS = [(name, number, block) for name in FILES
           for number, block in enumerate(re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), re.S))]
 
 
 def test_there_are_blocks():
-    assert {name for name, _, _ in BLOCKS} >= {"docs/python.md"}
+    assert {name for name, _, _ in BLOCKS} == set(FILES)
 
 
 @pytest.mark.parametrize("block", [b for _, _, b in BLOCKS], ids=[f"{name}-{number}" for name, number, _ in BLOCKS])
