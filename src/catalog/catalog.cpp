@@ -1,13 +1,23 @@
 #include "penstock/catalog/catalog.h"
 
+#include "penstock/cage2/cage2.h"
 #include "penstock/classic/classic.h"
 #include "penstock/nn/transformer.h"
 
 namespace penstock {
+namespace {
+
+template <class Entry>
+void append(std::vector<Entry>& table, std::vector<Entry> lines) {
+  for (Entry& line : lines) { table.push_back(std::move(line)); }
+}
+
+}  // namespace
 
 Catalog default_catalog() {
   Catalog catalog;
   catalog.envs = classic_envs();
+  append(catalog.envs, cage2_envs());
   catalog.networks = {
       {"mlp", "linear layers with tanh or ReLU, separate or shared trunk", make_mlp},
       {"transformer", "attention between the rows of an observation, or between its features",
