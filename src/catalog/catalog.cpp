@@ -1,6 +1,7 @@
 #include "penstock/catalog/catalog.h"
 
 #include "penstock/cage2/cage2.h"
+#include "penstock/cage2_cli/cage2_cli.h"
 #include "penstock/classic/classic.h"
 #include "penstock/nn/transformer.h"
 
@@ -22,6 +23,9 @@ Catalog default_catalog() {
       {"mlp", "linear layers with tanh or ReLU, separate or shared trunk", make_mlp},
       {"transformer", "attention between the rows of an observation, or between its features",
        make_transformer},
+  };
+  catalog.domains = {
+      {"cage2", "CAGE Challenge 2: play, and replay recordings", cage2_verbs},
   };
   return catalog;
 }

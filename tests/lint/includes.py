@@ -19,7 +19,8 @@ DAG = {
     "rollout": {"fused", "nn", "env", "base"},
     "algo": {"fused", "rollout", "nn", "env", "base"},
     "train": {"fused", "algo", "rollout", "nn", "env", "store", "base"},
-    "catalog": {"fused", "classic", "cage2", "train", "algo", "rollout", "nn", "env", "store", "base"},
+    "cage2_cli": {"cage2", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
+    "catalog": {"fused", "classic", "cage2", "cage2_cli", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "cli": {"fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "main": {"cli", "catalog"},  # src/main.cpp, which joins them
 }

@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-/// Every env and network that ships with Penstock.
+/// Every env, network and domain that ships with Penstock.
 Catalog default_catalog();
 
 }  // namespace penstock

@@ -6,6 +6,7 @@
 
 #include "penstock/env/vec_env.h"
 #include "penstock/nn/mlp.h"
+#include "penstock/train/domain.h"
 
 namespace penstock {
 
@@ -22,6 +23,7 @@ struct NetworkEntry {
 struct Catalog {
   std::vector<EnvEntry> envs;
   std::vector<NetworkEntry> networks;
+  std::vector<DomainEntry> domains;
 
   /// Throw ConfigError naming the nearest spelling and what there is.
   [[nodiscard]] const EnvEntry& env(const std::string& name) const;
