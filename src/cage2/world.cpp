@@ -28,16 +28,17 @@ constexpr std::array<std::uint8_t, 256> kOptions = [] {
   return options;
 }();
 
-/// Ten times the price of every set of hosts.
+constexpr int price_tenths(std::uint8_t host) {
+  if (host == host::kUser0) { return 0; }
+  return has(kServers, host) ? 10 : 1;
+}
+
+/// Ten times the price of every set of hosts: that of the set without its first, and the first.
 constexpr std::array<std::uint8_t, kAllHosts + 1> kCost = [] {
   std::array<std::uint8_t, kAllHosts + 1> cost{};
-  for (unsigned set = 0; set < cost.size(); ++set) {
-    for (std::uint8_t h = 0; h < kNumHosts; ++h) {
-      const int price = has(kServers, h) ? 10 : h == host::kUser0 ? 0 : 1;
-      if (has(static_cast<HostSet>(set), h)) {
-        cost[set] = static_cast<std::uint8_t>(cost[set] + price);
-      }
-    }
+  for (unsigned set = 1; set < cost.size(); ++set) {
+    const auto first = static_cast<std::uint8_t>(std::countr_zero(set));
+    cost[set] = static_cast<std::uint8_t>(cost[set & (set - 1)] + price_tenths(first));
   }
   return cost;
 }();

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bit>
+#include <cstdlib>
 #include <iterator>
 
 #include "cage2_cli/scene.h"
@@ -61,16 +62,21 @@ class Svg {
     add(R"(<text x="{}" y="{}" font-size="{}" fill="{}"{}>{}</text>)", at.x, at.y, size, colour,
         style, words);
   }
-  void curve(Point from, Point to, int bend_from, int bend_to, bool whole) {
+  void curve(Point from, Point to, int bend, std::string_view style) {
     add(R"svg(<path d="M{} {} C{} {} {} {} {} {}" fill="none" stroke="{}" stroke-width="2.5"{} marker-end="url(#tip)"/>)svg",
-        from.x, from.y, from.x + bend_from, from.y, to.x + bend_to, to.y, to.x, to.y, kRed,
-        whole ? "" : R"( stroke-dasharray="6 5")");
+        from.x, from.y, from.x + bend, from.y, to.x - std::abs(bend), to.y, to.x, to.y, kRed,
+        style);
   }
   std::string take() { return std::move(out_); }
 
  private:
   std::string out_;
 };
+
+/// How a line of red's is drawn: dashed when the action failed.
+std::string_view dashes(const Scene& scene) {
+  return scene.trace.red_flag == Flag::no ? R"( stroke-dasharray="7 5")" : "";
+}
 
 constexpr std::string_view kBold = R"( font-weight="bold")";
 constexpr std::string_view kRightAligned = R"( text-anchor="end")";
@@ -96,11 +102,15 @@ void draw_header(Svg& svg, const Scene& scene) {
            kRightAligned);
 }
 
-void draw_panel(Svg& svg, Subnet subnet, bool searched) {
-  svg.add(
-      R"(<rect x="{}" y="{}" width="{}" height="{}" rx="12" fill="#e9edf2"{}/>)",
-      panel_left(subnet), kPanelTop, kPanelWidth, kPanelHeight,
-      searched ? fmt::format(R"( stroke="{}" stroke-width="3" stroke-dasharray="8 6")", kRed) : "");
+/// Framed when red looks for the addresses of the subnet.
+void draw_panel(Svg& svg, const Scene& scene, Subnet subnet) {
+  const RedMove& move = scene.trace.red;
+  std::string frame;
+  if (move.action == RedAction::discover_systems && move.target == static_cast<int>(subnet)) {
+    frame = fmt::format(R"( stroke="{}" stroke-width="3"{})", kRed, dashes(scene));
+  }
+  svg.add(R"(<rect x="{}" y="{}" width="{}" height="{}" rx="12" fill="#e9edf2"{}/>)",
+          panel_left(subnet), kPanelTop, kPanelWidth, kPanelHeight, frame);
   svg.text({panel_left(subnet) + 16, kPanelTop + 26}, 15, kFaint, subnet_name(subnet), kBold);
 }
 
@@ -144,12 +154,16 @@ void draw_host(Svg& svg, const Scene& scene, std::uint8_t host) {
   svg.text({at.x + 12, at.y + 22}, 15, kInk, host_name(host), kBold);
   svg.text({at.x + kBoxWidth - 12, at.y + 22}, 14, kRed, access_text(world, host), kBoldRight);
   draw_view(svg, {at.x + 12, at.y + 42}, scene.simulator.obs(), host);
-  if (host == host::kOpServer0) {
-    const bool up = world.service_up();
-    svg.text({at.x + kBoxWidth - 12, at.y + 42}, 13, up ? kFaint : kRed,
-             up ? "OT service up" : "OT SERVICE DOWN", up ? kRightAligned : kBoldRight);
-  }
   svg.text({at.x + 12, at.y + 60}, 12, kFaint, decoy_line(world, host));
+}
+
+/// Below the server that runs it.
+void draw_service(Svg& svg, bool up) {
+  const Point at = {corner(host::kOpServer0).x + 12, corner(host::kOpServer0).y + kBoxHeight + 26};
+  svg.add(R"(<circle cx="{}" cy="{}" r="6" fill="{}"/>)", at.x + 6, at.y - 5,
+          up ? "#3c9a5f" : kRed);
+  svg.text({at.x + 20, at.y}, 14, up ? kFaint : kRed,
+           up ? "the OT service runs" : "the OT service is down", up ? "" : kBold);
 }
 
 /// A server through which red reaches the operational subnet.
@@ -159,28 +173,25 @@ std::uint8_t way_through(const World& world) {
 }
 
 void draw_red(Svg& svg, const Scene& scene) {
+  constexpr int kBend = 60;
+  constexpr int kLoop = -45;  // out to the left, for targets in the same subnet
   const RedMove& move = scene.trace.red;
   if (move.action == RedAction::sleep || move.action == RedAction::discover_systems) { return; }
-  const bool whole = scene.trace.red_flag == Flag::yes;
-  const std::uint8_t target = move.target;
-  switch (subnet_of(target)) {
-    case Subnet::user: {
-      const Point from = left_of(host::kUser0);
-      const Point to = left_of(target);
-      svg.curve({from.x, from.y - 12}, {to.x, to.y + (target == host::kUser0 ? 12 : 0)}, -45, -45,
-                whole);
-      break;
-    }
-    case Subnet::enterprise:
-      svg.curve(right_of(host::kUser0), left_of(target), 60, -60, whole);
-      break;
-    case Subnet::operational: {
-      const std::uint8_t way = way_through(scene.simulator.world());
-      svg.curve(right_of(host::kUser0), left_of(way), 60, -60, whole);
-      svg.curve(right_of(way), left_of(target), 60, -60, whole);
-      break;
-    }
+  const std::string_view style = dashes(scene);
+  const Point to = left_of(move.target);
+  Point from = right_of(host::kUser0);
+  if (subnet_of(move.target) == Subnet::user) {
+    from = left_of(host::kUser0);
+    from.y -= 12;
+    svg.curve(from, {to.x, to.y + (move.target == host::kUser0 ? 12 : 0)}, kLoop, style);
+    return;
   }
+  if (subnet_of(move.target) == Subnet::operational) {
+    const std::uint8_t way = way_through(scene.simulator.world());
+    svg.curve(from, left_of(way), kBend, style);
+    from = right_of(way);
+  }
+  svg.curve(from, to, kBend, style);
 }
 
 void draw_legend(Svg& svg) {
@@ -209,13 +220,13 @@ void draw_legend(Svg& svg) {
 }  // namespace
 
 std::string picture(const Scene& scene) {
-  const bool searched = scene.step > 0 && scene.trace.red.action == RedAction::discover_systems;
   Svg svg;
   draw_header(svg, scene);
   for (const Subnet subnet : {Subnet::user, Subnet::enterprise, Subnet::operational}) {
-    draw_panel(svg, subnet, searched && scene.trace.red.target == static_cast<int>(subnet));
+    draw_panel(svg, scene, subnet);
   }
   for (std::uint8_t h = 0; h < kNumHosts; ++h) { draw_host(svg, scene, h); }
+  draw_service(svg, scene.simulator.world().service_up());
   if (scene.step > 0) { draw_red(svg, scene); }
   draw_legend(svg);
   svg.add("</svg>");

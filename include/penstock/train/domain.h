@@ -5,7 +5,7 @@
 
 #include "penstock/base/errors.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 calls itself so
 class App;
 }
 
