@@ -154,7 +154,8 @@ void draw_host(Svg& svg, const Scene& scene, std::uint8_t host) {
   svg.text({at.x + 12, at.y + 22}, 15, kInk, host_name(host), kBold);
   svg.text({at.x + kBoxWidth - 12, at.y + 22}, 14, kRed, access_text(world, host), kBoldRight);
   draw_view(svg, {at.x + 12, at.y + 42}, scene.simulator.obs(), host);
-  svg.text({at.x + 12, at.y + 60}, 12, kFaint, decoy_line(world, host));
+  const std::string decoys = decoy_line(world, host);
+  svg.text({at.x + 12, at.y + 60}, decoys.size() > 30 ? 11 : 12, kFaint, decoys);
 }
 
 /// Below the server that runs it.

@@ -26,6 +26,7 @@ void check_verbs(const CLI::App& app, std::span<const char* const> words) {
   if (verbs.empty() || words.empty() || words[0][0] == '-') { return; }
   const std::string word = words[0];
   std::vector<std::string> names;
+  names.reserve(verbs.size());
   for (const CLI::App* verb : verbs) { names.push_back(verb->get_name()); }
   const auto found = std::find(names.begin(), names.end(), word);
   if (found == names.end()) {

@@ -247,7 +247,10 @@ TEST_CASE("what each wrapper makes of events") {
     CHECK(seen(world, exploit(world, kUser4, Exploit::http_rfi, false)) == Activity::scan);
     CHECK(seen(world, scan(world, kDefender)) == Activity::scan);
     CHECK(seen(world, exploit(world, kDefender, Exploit::ssh_brute_force)) == Activity::exploit);
-    CHECK(seen(world, escalate(world, kUser4)) == Activity::none);
+    world.observe({}, escalate(world, kUser4).events, {});
+    for (std::uint8_t h = 0; h < kNumHosts; ++h) {
+      CHECK(activity(world.obs(), h) == Activity::none);
+    }
   }
 }
 
