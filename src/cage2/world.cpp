@@ -84,13 +84,6 @@ void HostState::end_killable() {
   reported = left.reported;
 }
 
-void HostState::end_all() {
-  privileged = 0;
-  killable = 0;
-  num_sessions = 0;
-  reported = kNone;
-}
-
 World::World(const Rules& rules)
     : rules_(rules), services_(&services(rules.fix_smb, rules.fix_mysql)) {
   reset();

@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 

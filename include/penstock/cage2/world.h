@@ -64,7 +64,6 @@ struct HostState {
   void add_session(bool is_privileged, bool is_killable);
   /// Ends the sessions that are killable and not privileged.
   void end_killable();
-  void end_all();
 };
 static_assert(std::has_unique_object_representations_v<HostState>, "saved as bytes");
 
