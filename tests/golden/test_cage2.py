@@ -71,6 +71,6 @@ def test_a_misspelt_verb_of_a_domain(penstock):
 
 
 def test_the_env_trains(penstock, tmp_path):
-    penstock("train", "--env", "cage2", "--num-envs", 8, "--total-timesteps", 4096, "--set", "env.red=mix",
-             "--set", "run.eval_episodes=2", "--run-dir", tmp_path / "run")
+    penstock("train", "--env", "cage2", "--num-envs", 8, "--total-timesteps", 4096, "--threads", 1,
+             "--set", "env.red=mix", "--set", "run.eval_episodes=2", "--run-dir", tmp_path / "run")
     assert penstock.json("eval", tmp_path / "run", "--episodes", 10)["mean_reward"] < 0
