@@ -33,13 +33,7 @@ void add_worker_options(CLI::App& app, Common& common);
 void add_key(CLI::App& app, Common& common, const std::string& names, const std::string& path,
              const std::string& doc);
 
-/// A verb adds itself to the app and returns what to do when it was chosen.
-using Action = std::function<Exit()>;
-struct Verb {
-  CLI::App* app = nullptr;
-  Action run;
-};
-
+/// The verbs that need no domain; each adds itself to the app.
 Verb train_verb(CLI::App& app, const Catalog& catalog);
 Verb resume_verb(CLI::App& app, const Catalog& catalog);
 Verb eval_verb(CLI::App& app, const Catalog& catalog);

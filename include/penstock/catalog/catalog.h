@@ -4,8 +4,8 @@
 
 namespace penstock {
 
-/// Every env and network that ships with Penstock, and Gymnasium's envs by their ids; `host` is for
-/// programs that hold a Python.
+/// Every env, network and domain that ships with Penstock, and Gymnasium's envs by their ids;
+/// `host` is for programs that hold a Python.
 Catalog default_catalog(const PythonHost& host = {});
 
 }  // namespace penstock

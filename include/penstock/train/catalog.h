@@ -6,6 +6,7 @@
 
 #include "penstock/env/vec_env.h"
 #include "penstock/nn/mlp.h"
+#include "penstock/train/domain.h"
 
 namespace penstock {
 
@@ -22,6 +23,7 @@ struct NetworkEntry {
 struct Catalog {
   std::vector<EnvEntry> envs;
   std::vector<NetworkEntry> networks;
+  std::vector<DomainEntry> domains;
   /// Envs that are in no list: null for a name that means none.
   std::function<std::unique_ptr<EnvFactory>(const std::string& name)> other_env;
 

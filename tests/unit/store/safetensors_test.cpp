@@ -4,9 +4,9 @@
 
 #include <numeric>
 
-#include "allocations.h"
 #include "penstock/base/random.h"
 #include "support.h"
+#include "support/allocations.h"
 
 using namespace penstock;
 using namespace penstock::test;

@@ -1,0 +1,11 @@
+#include "penstock/cage2_cli/cage2_cli.h"
+
+#include "cage2_cli/verbs.h"
+
+namespace penstock {
+
+std::vector<Verb> cage2_verbs(CLI::App& app, const Catalog& /*catalog*/) {
+  return {cage2::play_verb(app), cage2::replay_verb(app)};
+}
+
+}  // namespace penstock

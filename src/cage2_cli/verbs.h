@@ -1,0 +1,11 @@
+#pragma once
+#include <CLI/CLI.hpp>
+
+#include "penstock/train/domain.h"
+
+namespace penstock::cage2 {
+
+Verb play_verb(CLI::App& app);
+Verb replay_verb(CLI::App& app);
+
+}  // namespace penstock::cage2

@@ -1,0 +1,40 @@
+#include <doctest/doctest.h>
+
+#include "contract/contract.h"
+#include "penstock/base/config.h"
+#include "penstock/cage2/cage2.h"
+
+namespace penstock {
+namespace {
+
+/// The env with some keys set.
+EnvEntry with(const EnvEntry& entry, const std::vector<std::string>& assignments) {
+  EnvEntry changed = entry;
+  changed.make_factory = [make = entry.make_factory, assignments] {
+    auto factory = make();
+    Settings settings;
+    for (const std::string& each : assignments) { settings.add_assignment(each, "test"); }
+    std::vector<Field> fields = factory->fields();
+    penstock::apply(fields, settings);  // unqualified, std::apply is found too
+    return factory;
+  };
+  return changed;
+}
+
+}  // namespace
+
+TEST_CASE("cage2 keeps the contract against every red and by every rule set") {
+  const EnvEntry entry = cage2_envs().front();
+  SUBCASE("as it comes") { check_contract(entry); }
+  SUBCASE("meander, leader board") {
+    check_contract(with(entry, {"env.red=meander", "env.rules=leaderboard", "env.wrapper=v2"}));
+  }
+  SUBCASE("a mixture with Green, debugged") {
+    check_contract(with(entry, {"env.red=mix", "env.green=true", "env.wrapper=dbg",
+                                "env.fix_vsftpd=true", "env.fix_smb=true", "env.fix_mysql=true",
+                                "env.fix_remove_flag=true", "env.reward_user_sessions=true",
+                                "env.fix_ssh_pid=true", "env.fix_restore_ot=true"}));
+  }
+}
+
+}  // namespace penstock

@@ -1,0 +1,76 @@
+"""The verbs of cage2: recordings replayed, an episode told and drawn."""
+
+import json
+import pathlib
+import xml.etree.ElementTree
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+DATA = HERE.parent / "data" / "cage2"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_replay_finds_nothing_but_the_known_coincidence(penstock):
+    report = penstock.json("cage2", "replay", DATA)
+    assert report["steps"] == 221_600 + 36_000 + 12_000
+    assert report["observation_mismatches"] == 0 and report["reward_mismatches"] == 0
+    assert report["field_mismatches"] == 1
+    assert "269600 steps" in penstock("cage2", "replay", DATA).stdout
+
+
+def test_replay_fails_when_what_blue_sees_differs(penstock, tmp_path):
+    (tmp_path / "bline-react-100.npz").write_bytes((DATA / "dbg" / "bline-react-100.npz").read_bytes())
+    done = penstock("cage2", "replay", tmp_path, "--json", code=1)
+    report = json.loads(done.stdout)
+    assert report["reward_mismatches"] > 0 and "bline-react-100.npz, episode" in report["examples"][0]
+
+
+def test_replay_refuses_what_is_no_recording(penstock, tmp_path):
+    assert "no recordings" in penstock("cage2", "replay", tmp_path, code=2).stderr
+    (tmp_path / "bline-react-100.npz").write_bytes(b"PK")
+    assert "bline-react-100.npz" in penstock("cage2", "replay", tmp_path, code=65).stderr
+
+
+def test_an_episode_is_told_as_before(penstock):
+    """Regenerate with: penstock cage2 play --red meander --seed 1 > tests/golden/cage2_play.txt"""
+    told = penstock("cage2", "play", "--red", "meander", "--seed", 1).stdout
+    assert told == (HERE / "cage2_play.txt").read_text()
+
+
+def test_play_as_json(penstock):
+    whole = penstock.json("cage2", "play", "--blue", "sleep", "--steps", 100, "--rules", "leaderboard")
+    assert whole["rules"] == "leaderboard" and whole["steps"] == len(whole["episode"]) == 100
+    assert whole["return"] == pytest.approx(sum(step["reward"] for step in whole["episode"]))
+    assert whole["return"] < -1000 and not whole["episode"][-1]["service_up"]
+    assert penstock.json("cage2", "play", "--blue", "sleep", "--red", "sleep")["return"] == 0
+
+
+def test_a_picture_of_every_step(penstock, tmp_path):
+    penstock("cage2", "play", "--steps", 40, "--red", "meander", "--svg", tmp_path / "new" / "folder")
+    pictures = sorted((tmp_path / "new" / "folder").iterdir())
+    assert [p.name for p in pictures] == [f"step-{i:03}.svg" for i in range(41)]
+    for path in pictures:
+        root = xml.etree.ElementTree.parse(path).getroot()
+        words = [text.text for text in root.iter(SVG + "text")]
+        assert root.tag == SVG + "svg" and {"Op_Server0", "User0", "Enterprise"} <= set(words)
+
+
+def test_the_games_rules_are_the_envs_keys(penstock):
+    green = penstock("cage2", "play", "--set", "env.green=true", "--set", "env.fix_smb=true")
+    assert "Green scans" in green.stdout
+    assert "env.red" in penstock("cage2", "play", "--red", "bilne", code=78).stderr
+    assert "did you mean 'react'" in penstock("cage2", "play", "--blue", "reatc", code=2).stderr
+
+
+def test_a_misspelt_verb_of_a_domain(penstock):
+    message = penstock("cage2", "relpay", code=2).stderr
+    assert "'relpay' is not one of play, replay" in message and "did you mean 'replay'" in message
+    assert "replay" in penstock("cage2", "--help").stdout
+    penstock("cage2", code=2)
+
+
+def test_the_env_trains(penstock, tmp_path):
+    penstock("train", "--env", "cage2", "--num-envs", 8, "--total-timesteps", 4096, "--threads", 1,
+             "--set", "env.red=mix", "--set", "run.eval_episodes=2", "--run-dir", tmp_path / "run")
+    assert penstock.json("eval", tmp_path / "run", "--episodes", 10)["mean_reward"] < 0
