@@ -100,6 +100,7 @@ Process spawn_python(const std::string& python, const std::vector<std::string>& 
   std::vector<std::string> arguments = {python, "-m", "penstock_worker"};
   arguments.insert(arguments.end(), words.begin(), words.end());
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) { argv.push_back(argument.data()); }
   argv.push_back(nullptr);
   pid_t pid = -1;
