@@ -38,13 +38,13 @@ void ProcessEnv::look_after(std::size_t worker, std::uint32_t generation, bool l
   const std::scoped_lock lock(w.mutex);
   if (w.generation != generation) { return; }  // another thread was faster
   if (late) {
+    const double deadline = deadline_of(worker);
     w.process.send(SIGUSR1);  // the worker says on stderr where it is
     (void)w.process.ended_within(kLastWordsS);
     w.process.kill();
     (void)w.process.ended_within(kDyingS);
     launcher_->end_of(w.process);
-    restart(worker, fmt::format("no answer within {} s: its worker was killed",
-                                w.answered ? options_.step_deadline_s : options_.start_deadline_s));
+    restart(worker, fmt::format("no answer within {} s: its worker was killed", deadline));
   } else if (!w.process.running()) {
     restart(worker, "its worker was " + launcher_->end_of(w.process));
   }

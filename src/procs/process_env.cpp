@@ -272,11 +272,15 @@ void ProcessEnv::await(EnvRange range) {
 }
 
 void ProcessEnv::await_worker(std::size_t worker, EnvRange part) {
-  Mailbox& mail = rows_.mail(worker);
   detail::Patience patience;
-  while (patience.left()) {
-    if (answered(part)) { return; }
-  }
+  bool done = answered(part);
+  while (!done && patience.left()) { done = answered(part); }
+  if (!done) { sleep_until_answered(worker, part); }
+  workers_[worker]->answered.store(true, std::memory_order_relaxed);
+}
+
+void ProcessEnv::sleep_until_answered(std::size_t worker, EnvRange part) {
+  Mailbox& mail = rows_.mail(worker);
   Stopwatch since_progress;
   std::uint32_t progress = mail.progress;
   while (!answered(part)) {
@@ -285,20 +289,22 @@ void ProcessEnv::await_worker(std::size_t worker, EnvRange part) {
     const std::uint32_t seen = mail.completed;
     if (!answered(part)) { detail::futex_wait(mail.completed, seen, kLookS); }
     mail.waiting.fetch_sub(1);
-    if (answered(part)) { break; }
     if (mail.progress != progress) {
       progress = mail.progress;
       since_progress = Stopwatch();
       workers_[worker]->answered = true;
     }
-    const std::int32_t current = mail.current;
-    const bool starting = !workers_[worker]->answered || current < 0 ||
-                          rows_.order(static_cast<std::size_t>(current)).load() != Order::step;
-    const double deadline = starting ? options_.start_deadline_s : options_.step_deadline_s;
-    look_after(worker, generation, since_progress.seconds() > deadline);
+    look_after(worker, generation, since_progress.seconds() > deadline_of(worker));
     if (workers_[worker]->generation != generation) { since_progress = Stopwatch(); }
   }
-  workers_[worker]->answered = true;
+}
+
+/// Making and resetting envs may take longer than steps, and a new worker has to start first.
+double ProcessEnv::deadline_of(std::size_t worker) const {
+  const std::int32_t current = rows_.mail(worker).current;
+  const bool steps = workers_[worker]->answered && current >= 0 &&
+                     rows_.order(static_cast<std::size_t>(current)).load() == Order::step;
+  return steps ? options_.step_deadline_s : options_.start_deadline_s;
 }
 
 }  // namespace penstock

@@ -19,21 +19,26 @@ def parents():
     return found
 
 
-def descendants(pid):
-    """pids below that one, by depth; zombies are not alive."""
+def below(pid=None):
+    """All living processes below that one, or below this one."""
     all_of_them = parents()
-    levels, now = [], [pid]
+    found, now = set(), {os.getpid() if pid is None else pid}
     while now:
-        now = [child for child, (parent, state, _) in all_of_them.items() if parent in now and state != "Z"]
-        if now:
-            levels.append(now)
-    return levels
+        now = {child for child, (parent, state, _) in all_of_them.items() if parent in now and state != "Z"}
+        found |= now
+    return found
 
 
-def workers(pid=None):
-    """Workers are forked by a server, which is a child."""
-    levels = descendants(os.getpid() if pid is None else pid)
-    return sorted(levels[1]) if len(levels) > 1 else []
+def servers():
+    """Children of this process that fork workers."""
+    return [pid for pid, (parent, state, command) in parents().items()
+            if parent == os.getpid() and state != "Z" and "penstock_worker serve" in command]
+
+
+def workers():
+    """What those servers have forked."""
+    forking = servers()
+    return sorted(pid for pid, (parent, state, _) in parents().items() if parent in forking and state != "Z")
 
 
 def wait_until(condition, seconds=10):

@@ -40,7 +40,8 @@ def surroundings(monkeypatch, tmp_path):
     for name in list(os.environ):
         if name.startswith(("WANDB_", "MLFLOW_")):
             monkeypatch.delenv(name)
-    values = {"MLFLOW_DISABLE_TELEMETRY": "true", "WANDB_ERROR_REPORTING": "false", "WANDB_SILENT": "true"}
+    values = {"MLFLOW_DISABLE_TELEMETRY": "true", "WANDB_ERROR_REPORTING": "false", "WANDB_SILENT": "true",
+              "WANDB_CONSOLE": "off"}  # its hooks outlive its runs
     values |= {f"WANDB_{kind}DIR": str(tmp_path / "wandb-home") for kind in ("CONFIG_", "CACHE_", "DATA_")}
     values |= {"WANDB_DIR": str(tmp_path), "no_proxy": "127.0.0.1"}
     for name, value in values.items():

@@ -66,6 +66,8 @@ class ProcessEnv final : public VecEnv {
   // Waiting for answers.
   void await(EnvRange range);
   void await_worker(std::size_t worker, EnvRange part);
+  void sleep_until_answered(std::size_t worker, EnvRange part);
+  [[nodiscard]] double deadline_of(std::size_t worker) const;
   [[nodiscard]] bool answered(EnvRange part) const;
   void look_after(std::size_t worker, std::uint32_t generation, bool late);
   void restart(std::size_t worker, const std::string& cause);

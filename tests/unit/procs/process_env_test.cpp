@@ -20,7 +20,7 @@ using namespace penstock;
 namespace {
 
 /// An env with one number: the seed and the sum of its actions. It ends after `kLength` steps;
-/// action 7 is a NaN, 8 throws, 9 kills the process.
+/// action 6 hangs, 7 is a NaN, 8 throws, 9 kills the process.
 constexpr std::int64_t kLength = 5;
 
 struct Tally {
@@ -49,6 +49,7 @@ class Toy {
     }
     const std::int64_t action = rows_.choices(env)[0];
     if (action == 9) { ::kill(::getpid(), SIGKILL); }
+    if (action == 6) { ::pause(); }
     if (action == 8) {
       rows_.answer(env) = Answer::failed;
       std::snprintf(rows_.message(env).data(), SharedRows::kMessageSize, "it threw");
@@ -120,7 +121,7 @@ ProcessEnv::Options options(std::size_t num_envs, std::size_t workers) {
           .num_envs = num_envs,
           .seed = 100,
           .num_workers = workers,
-          .step_deadline_s = 1,
+          .step_deadline_s = 0.2,
           .max_restarts = 5};
 }
 
@@ -214,8 +215,10 @@ TEST_CASE("episodes are the same for any number of workers") {
 
 TEST_CASE("a failure costs the episode and nothing else") {
   for (const std::size_t workers : {0U, 1U, 2U}) {
-    for (const std::int64_t bad : {7, 8, 9}) {
-      if (bad == 9 && workers == 0) { continue; }  // the process would be ours
+    for (const std::int64_t bad : {6, 7, 8, 9}) {
+      const bool both =
+          bad == 9 || bad == 6;  // env 1 is in the same process, 2 and 3 with one worker
+      if (both && workers == 0) { continue; }  // the process would be ours
       CAPTURE(workers);
       CAPTURE(bad);
       const auto envs = make(4, workers);
@@ -223,7 +226,6 @@ TEST_CASE("a failure costs the episode and nothing else") {
       driver.reset();
       driver.step({1, 1, 1, 1});
       driver.step({bad, 1, 1, 1});
-      const bool both = bad == 9;  // env 1 is in the same process, envs 2 and 3 with one worker
       CHECK(driver.truncated[0]);
       CHECK_FALSE(driver.terminated[0]);
       CHECK(driver.ends[0].discarded);
@@ -274,7 +276,7 @@ TEST_CASE("a loaded env is where it was") {
     Driver whole(*first);
     whole.reset();
     for (std::int64_t t = 0; t < 8; ++t) {
-      whole.step({t, 1, t % 4}, {0, 3});
+      whole.step({t % 6, 1, t % 4}, {0, 3});
       whole.envs.take_incidents();
     }
     const auto second = make(3, workers == 0 ? 1 : 0);
