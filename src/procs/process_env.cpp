@@ -272,7 +272,8 @@ void ProcessEnv::await(EnvRange range) {
 }
 
 void ProcessEnv::await_worker(std::size_t worker, EnvRange part) {
-  detail::Patience patience;
+  thread_local detail::Patience patience;
+  patience.renew();
   bool done = answered(part);
   while (!done && patience.left()) { done = answered(part); }
   if (!done) { sleep_until_answered(worker, part); }

@@ -28,7 +28,8 @@ bool WorkerPort::has_orders() const {
 }
 
 bool WorkerPort::wait() {
-  detail::Patience patience;
+  thread_local detail::Patience patience;
+  patience.renew();
   for (;;) {
     const std::uint32_t seen = mail_.bell;
     if (mail_.quit != 0) { return false; }
