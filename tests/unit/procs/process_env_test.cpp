@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <iostream>
 #include <limits>
 #include <thread>
 
@@ -85,6 +86,7 @@ class ForkLauncher final : public Launcher {
  public:
   std::string describe() override { return "{}"; }
   Process start(const SharedRows& rows, std::size_t worker) override {
+    std::cout.flush();  // or the child would print it again
     const pid_t pid = ::fork();
     if (pid == 0) {
       SharedRows ours(rows.fd());
