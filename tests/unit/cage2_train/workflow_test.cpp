@@ -152,6 +152,9 @@ TEST_CASE("training stops as soon as it may, with the policy that complied") {
     CHECK(whole.curve[i].compliance == result.curve[i].compliance);
   }
   CHECK(whole.digest != result.digest);
+
+  job.train_episodes_per_env = 9;  // nine updates, and no tenth after the rollout that complied
+  CHECK(train_workflow(job).digest == result.digest);
 }
 
 TEST_CASE("threads do not change a result, the seed does") {
