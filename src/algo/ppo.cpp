@@ -80,7 +80,10 @@ Ppo::Ppo(const PpoConfig& config, Policy& policy, const ActionHead& head, const 
       shards_(shards),
       pool_(pool),
       seed_(seed),
-      adam_(policy, pool, {.epsilon = config.adam_epsilon, .max_grad_norm = config.max_grad_norm}),
+      adam_(policy, pool,
+            {.beta2 = config.adam_beta2,
+             .epsilon = config.adam_epsilon,
+             .max_grad_norm = config.max_grad_norm}),
       gradients_(policy.is_fused() ? detail::make_fused_gradients(policy, head)
                                    : detail::make_eager_gradients(policy, head)),
       loss_config_{.clip = config.clip,

@@ -1,13 +1,16 @@
 #include "penstock/cage2/cage2.h"
 
 #include "penstock/cage2/simulator.h"
+#include "penstock/cage2/workflow.h"
 #include "penstock/env/batched_env.h"
 
 namespace penstock {
 
 std::vector<EnvEntry> cage2_envs() {
   return {env_entry<cage2::Simulator>(
-      "cage2", "CAGE Challenge 2: defend a network of 13 hosts against an attacker")};
+              "cage2", "CAGE Challenge 2: defend a network of 13 hosts against an attacker"),
+          env_entry<cage2::WorkflowEnv>(
+              "cage2_workflow", "the same, where repairs should follow an order of host types")};
 }
 
 }  // namespace penstock

@@ -25,7 +25,7 @@ Catalog default_catalog(const PythonHost& host) {
        make_transformer},
   };
   catalog.domains = {
-      {"cage2", "CAGE Challenge 2: play, and replay recordings", cage2_verbs},
+      {"cage2", "CAGE Challenge 2: play, replay recordings, train workflows", cage2_verbs},
   };
   catalog.other_env = [host](const std::string& id) {
     return names_python_env(id) ? make_python_env(id, host) : nullptr;

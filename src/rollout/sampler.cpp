@@ -216,6 +216,7 @@ void Sampler::note_episodes(Shard& shard, EnvRange block, std::int64_t t) {
     if (shard.ended[i].discarded) {
       ++shard.discarded;
     } else {
+      shard.ended[i].env = block.begin + i;
       shard.episodes.push_back({steps_per_env_ + t - position_, shard.ended[i]});
     }
   }

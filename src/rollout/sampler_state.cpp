@@ -8,7 +8,8 @@ namespace penstock {
 namespace {
 
 constexpr std::int64_t kMomentWidth = 3;   // count, mean, m2
-constexpr std::int64_t kEpisodeWidth = 4;  // shard, total reward, length, success
+constexpr std::size_t kEpisodeBasics = 5;  // shard, total reward, length, success, env
+constexpr auto kEpisodeWidth = static_cast<std::int64_t>(kEpisodeBasics + kMaxStats);
 
 at::Tensor to_tensor(std::span<const Moments> moments) {
   at::Tensor out =
@@ -59,9 +60,11 @@ Sampler::State Sampler::save() const {
   std::vector<double> episodes;
   for (const Shard& shard : shards_) {
     for (const auto& [step, end] : shard.episodes) {
-      episodes.insert(episodes.end(),
-                      {static_cast<double>(shard.index), end.total_reward,
-                       static_cast<double>(end.length), static_cast<double>(end.success)});
+      episodes.insert(
+          episodes.end(),
+          {static_cast<double>(shard.index), end.total_reward, static_cast<double>(end.length),
+           static_cast<double>(end.success), static_cast<double>(end.env)});
+      episodes.insert(episodes.end(), end.stats.begin(), end.stats.end());
     }
   }
   state.episodes = at::tensor(episodes, at::kDouble).view({-1, kEpisodeWidth});
@@ -73,6 +76,7 @@ void Sampler::load(const State& state) {
   expect(state.position >= 0 && state.position <= buffer_.num_steps(), "the rollout's length");
   expect(state.reward_returns.numel() == buffer_.num_envs(), "the running returns");
   expect(state.obs_moments.defined() == options_.normalise.obs, "normalise.obs");
+  expect(state.episodes.numel() % kEpisodeWidth == 0, "the finished episodes");
   position_ = state.position;
   steps_per_env_ = state.steps_per_env;
   begun_ = steps_per_env_ > 0;
@@ -93,9 +97,10 @@ void Sampler::load(const State& state) {
   for (std::int64_t i = 0; i < state.episodes.numel() / kEpisodeWidth; ++i, x += kEpisodeWidth) {
     const auto shard = static_cast<std::size_t>(x[0]);
     expect(shard < shards_.size(), "the finished episodes");
-    // They ended before any step to come.
-    shards_[shard].episodes.push_back(
-        {-1, {x[1], static_cast<std::int64_t>(x[2]), static_cast<Success>(x[3])}});
+    EpisodeEnd end{x[1], static_cast<std::int64_t>(x[2]), static_cast<Success>(x[3])};
+    end.env = static_cast<std::size_t>(x[4]);
+    std::copy_n(x + kEpisodeBasics, kMaxStats, end.stats.begin());
+    shards_[shard].episodes.push_back({-1, end});  // it ended before any step to come
   }
   if (begun_ && position_ == 0) { fill_first_row(); }
 }

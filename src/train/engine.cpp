@@ -157,6 +157,7 @@ std::int64_t Engine::steps_left() const {
 }
 Sampler& Engine::sampler() { return parts_->sampler; }
 VecEnv& Engine::envs() { return *parts_->envs; }
+const VecEnv& Engine::envs() const { return *parts_->envs; }
 ThreadPool& Engine::pool() { return parts_->pool; }
 
 Actor Engine::actor() {

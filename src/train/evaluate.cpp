@@ -112,8 +112,8 @@ EvalResult summarise(const std::vector<EpisodeEnd>& ends) {
 
 }  // namespace
 
-EvalResult evaluate(const Actor& actor, const EnvFactory& env, ThreadPool& pool,
-                    const EvalOptions& options) {
+std::vector<EpisodeEnd> play_episodes(const Actor& actor, const EnvFactory& env, ThreadPool& pool,
+                                      const EvalOptions& options) {
   const auto episodes = static_cast<std::size_t>(options.episodes);
   const RandomKey key{.seed = options.seed, .stream = Stream::evaluate};
   const std::uint64_t base = Random(key).next64();
@@ -127,7 +127,12 @@ EvalResult evaluate(const Actor& actor, const EnvFactory& env, ThreadPool& pool,
       ends[i] = Episode(actor, *envs, worker, i).play(options);
     }
   });
-  return summarise(ends);
+  return ends;
+}
+
+EvalResult evaluate(const Actor& actor, const EnvFactory& env, ThreadPool& pool,
+                    const EvalOptions& options) {
+  return summarise(play_episodes(actor, env, pool, options));
 }
 
 }  // namespace penstock

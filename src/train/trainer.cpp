@@ -40,6 +40,7 @@ void Trainer::resume() {
     if (!run.at("best_score").is_null()) { best_score_ = run.at("best_score"); }
     for (const Json& end : run.at("window")) {
       window_.push_back({end.at(0), end.at(1), static_cast<Success>(end.at(2).get<int>())});
+      if (end.size() > 3) { window_.back().stats = end.at(3); }
     }
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("checkpoint {}: state.json: {}", checkpoint.step, error.what()));
@@ -167,6 +168,7 @@ void Trainer::log(Metrics metrics) {
     metrics.emplace_back("rollout/ep_len_mean", length.mean);
   }
   if (success.count > 0) { metrics.emplace_back("rollout/success_rate", success.mean); }
+  log_stats(metrics);
   metrics.emplace_back("time/fps", now.fps);
   metrics.emplace_back("time/iterations", static_cast<double>(engine_.num_updates()));
   metrics.emplace_back("time/time_elapsed", now.elapsed_s);
@@ -180,6 +182,16 @@ void Trainer::log(Metrics metrics) {
   metrics.insert(metrics.end(), shares.begin(), shares.end());
   dir_.log(now.timesteps, metrics);
   observer_.logged(now, metrics);
+}
+
+/// The means of what the env itself tells of its episodes.
+void Trainer::log_stats(Metrics& metrics) const {
+  const std::vector<std::string>& names = engine_.envs().spec().stats;
+  for (std::size_t i = 0; i < names.size() && !window_.empty(); ++i) {
+    Moments stat;
+    for (const EpisodeEnd& end : window_) { stat.add(end.stats[i]); }
+    metrics.emplace_back("rollout/" + names[i], stat.mean);
+  }
 }
 
 void Trainer::evaluate_now() {
@@ -213,7 +225,7 @@ void Trainer::save() {
   const auto snapshot = engine_.snapshot();
   Json window = Json::array();
   for (const EpisodeEnd& end : window_) {
-    window.push_back({end.total_reward, end.length, static_cast<int>(end.success)});
+    window.push_back({end.total_reward, end.length, static_cast<int>(end.success), end.stats});
   }
   const Json run = {{"episodes", num_episodes_},
                     {"discarded", num_discarded_},

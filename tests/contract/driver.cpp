@@ -126,6 +126,7 @@ std::vector<std::byte> Driver::bytes() const {
     append(out, std::span(&end.total_reward, 1));
     append(out, std::span(&end.length, 1));
     append(out, std::span(&end.success, 1));
+    append(out, std::span<const double>(end.stats));
   }
   return out;
 }

@@ -65,7 +65,7 @@ def test_the_games_rules_are_the_envs_keys(penstock):
 
 def test_a_misspelt_verb_of_a_domain(penstock):
     message = penstock("cage2", "relpay", code=2).stderr
-    assert "'relpay' is not one of play, replay" in message and "did you mean 'replay'" in message
+    assert "'relpay' is not one of play, replay, workflow" in message and "did you mean 'replay'" in message
     assert "replay" in penstock("cage2", "--help").stdout
     penstock("cage2", code=2)
 
@@ -74,3 +74,33 @@ def test_the_env_trains(penstock, tmp_path):
     penstock("train", "--env", "cage2", "--num-envs", 8, "--total-timesteps", 4096, "--threads", 1,
              "--set", "env.red=mix", "--set", "run.eval_episodes=2", "--run-dir", tmp_path / "run")
     assert penstock.json("eval", tmp_path / "run", "--episodes", 10)["mean_reward"] < 0
+
+
+def test_a_workflow_is_trained_and_told(penstock):
+    few = ("--n-envs", 5, "--train-episodes-per-env", 3, "--eval-episodes", 5, "--seed", 2, "--red", "meander",
+           "--order", "op_server,enterprise,user,op_host,defender")
+    result = penstock.json("cage2", "workflow", *few)
+    assert result["order"] == "op_server,enterprise,user,op_host,defender" and result["red"] == "meander"
+    assert result["episodes"] == 15 and result["steps"] == 1500 == result["curve"][-1]["steps"]
+    assert len(result["curve"]) == 3 and not result["stopped_early"] and 0 <= result["compliance"] <= 1
+    assert result["mean_return"] < 0 < result["std_error"]
+    assert penstock.json("cage2", "workflow", *few, "--threads", 2)["digest"] == result["digest"]
+    assert result["digest"] in penstock("cage2", "workflow", *few).stdout
+    assert penstock.json("cage2", "workflow", *few, "--unconditioned")["digest"] != result["digest"]
+    assert penstock.json("cage2", "workflow", *few, "--set", "ppo.clip=0.1")["digest"] != result["digest"]
+
+
+def test_an_order_that_is_none(penstock):
+    message = penstock("cage2", "workflow", "--order", "user,op_hots,op_server,enterprise,defender", code=78).stderr
+    assert "op_hots" in message and "did you mean 'op_host'" in message
+    penstock("cage2", "workflow", "--compliance-rule", "C", code=78)
+
+
+def test_one_policy_for_all_orders_by_recipe(penstock, tmp_path):
+    penstock("train", "--recipe", "cage2-workflow", "--total-timesteps", 5000, "--threads", 1,
+             "--set", "run.eval_episodes=2", "--run-dir", tmp_path / "run")
+    last = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    told = [line for line in last if "rollout/compliance" in line][-1]
+    aligned = 20 * told["rollout/compliance"] - 10
+    assert told["rollout/ep_rew_mean"] == pytest.approx(told["rollout/game_return"] + aligned)
+    assert told["rollout/fixes"] > 1

@@ -20,9 +20,11 @@ DAG = {
     "rollout": {"fused", "nn", "env", "base"},
     "algo": {"fused", "rollout", "nn", "env", "base"},
     "train": {"fused", "algo", "rollout", "nn", "env", "store", "base"},
-    "cage2_cli": {"cage2", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
-    "catalog": {"fused", "classic", "cage2", "cage2_cli", "procs", "train", "algo", "rollout", "nn", "env", "store",
-                "base"},
+    "cage2_train": {"cage2", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
+    "cage2_cli": {"cage2", "cage2_train", "fused", "train", "algo", "rollout", "nn", "env", "store",
+                  "base"},
+    "catalog": {"fused", "classic", "cage2", "cage2_train", "cage2_cli", "procs", "train", "algo", "rollout", "nn",
+                "env", "store", "base"},
     "cli": {"fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "main": {"cli", "catalog"},  # src/main.cpp, which joins them
 }

@@ -33,6 +33,7 @@ struct PpoConfig {
   double value_weight = 0.5;
   double entropy_weight = 0.0;
   double max_grad_norm = 0.5;
+  double adam_beta2 = 0.999;
   double adam_epsilon = 1e-5;
   double target_kl = 0.0;
   bool normalise_advantage = true;
@@ -57,6 +58,7 @@ struct PpoConfig {
     visit("entropy_weight", entropy_weight, "of the entropy bonus", Range{0, 1e6});
     visit("max_grad_norm", max_grad_norm, "gradients are scaled down to it; 0: never",
           Range{0, 1e9});
+    visit("adam_beta2", adam_beta2, "Adam's memory of squared gradients", Range{0, 0.999999});
     visit("adam_epsilon", adam_epsilon, "Adam's epsilon", Range{0, 1});
     visit("target_kl", target_kl,
           "the policy's epochs end once an epoch's mean KL exceeds it; 0: never", Range{0, 1e6});

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-/// The catalog line of this module.
+/// The catalog lines of this module.
 std::vector<EnvEntry> cage2_envs();
 
 }  // namespace penstock

@@ -55,6 +55,9 @@ class BatchedEnv final : public VecEnv {
       outcome.truncated[k] = truncated;
       if (result.terminated || truncated) {
         outcome.episode[k] = {slot.total_reward, slot.steps, result.success};
+        if constexpr (detail::HasStats<E>) {
+          slot.env.episode_stats(std::span(outcome.episode[k].stats).first(spec_.stats.size()));
+        }
         std::copy(into.obs.begin(), into.obs.end(),
                   outcome.final_obs.begin() + static_cast<std::ptrdiff_t>(k * spec_.obs.size()));
         begin_episode(i, row(next, k));

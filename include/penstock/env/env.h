@@ -41,12 +41,19 @@ concept TakesPoint = requires(E env, std::span<const float> action, Row row) {
   { env.step(action, row) } -> std::same_as<Outcome>;
 };
 
+template <class E>
+concept HasStats = requires(const E env, std::span<double> stats) {
+  { env.episode_stats(stats) } -> std::same_as<void>;
+};
+
 }  // namespace detail
 
 /// A deterministic simulator: the same seed and actions give the same episode. reset and step fill
 /// the row with the observation to act on next; they allocate nothing and throw nothing. step takes
 /// std::int64_t (discrete), std::span<const std::int64_t> (multi-discrete) or std::span<const
 /// float> (box). state(archive) lists what an episode in progress is made of.
+/// Optional: episode_stats(std::span<double>) const tells what spec().stats names, when an episode
+/// has ended.
 template <class E>
 concept Env = std::movable<E> && std::constructible_from<E, const typename E::Config&> &&
     (detail::TakesChoice<E> || detail::TakesChoices<E> ||

@@ -84,11 +84,15 @@ class ActionSpec {
   bool masked_ = false;
 };
 
+/// How many statistics of its own an env may tell of an episode.
+constexpr std::size_t kMaxStats = 4;
+
 /// Everything a trainer must know about an env before stepping it.
 struct EnvSpec {
   Layout obs;
   ActionSpec action;
   std::int64_t max_episode_steps = 0;  // truncated then, by BatchedEnv; 0: never
+  std::vector<std::string> stats;      // names of what EpisodeEnd::stats holds, up to kMaxStats
 };
 
 }  // namespace penstock

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -36,7 +37,9 @@ struct EpisodeEnd {
   double total_reward = 0;
   std::int64_t length = 0;
   Success success = Success::unknown;
-  bool discarded = false;  // cut short by a failure: counted, but in no statistics
+  bool discarded = false;                 // cut short by a failure: counted, but in no statistics
+  std::array<double, kMaxStats> stats{};  // the env's own, as EnvSpec::stats names them
+  std::size_t env = 0;                    // whose it was; told by the sampler
 };
 
 /// What a step brought to a block, lent by the caller.

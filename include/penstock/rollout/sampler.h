@@ -68,7 +68,8 @@ class Sampler {
   [[nodiscard]] const ObsNormaliser& obs_normaliser() const { return obs_normaliser_; }
 
   /// All that a resumed sampler needs besides the envs and the policy. The tensors alias live
-  /// memory where they can; `episodes` is [n, 4]: shard, total reward, length, success.
+  /// memory where they can; `episodes` is [n, 9]: shard, total reward, length, success, env, and
+  /// the env's own statistics.
   struct State {
     std::int64_t position = 0;
     std::int64_t steps_per_env = 0;
@@ -78,7 +79,7 @@ class Sampler {
     at::Tensor obs_tally;       // [S, F, 3] or undefined, of the rollout in flight
     at::Tensor reward_moments;  // [3]
     at::Tensor reward_returns;  // [N]
-    at::Tensor episodes;        // [n, 4]
+    at::Tensor episodes;        // [n, 9]
   };
   [[nodiscard]] State save() const;
   void load(const State& state);

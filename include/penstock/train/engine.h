@@ -47,6 +47,7 @@ class Engine {
   [[nodiscard]] std::int64_t steps_left() const;
   [[nodiscard]] Sampler& sampler();
   [[nodiscard]] VecEnv& envs();
+  [[nodiscard]] const VecEnv& envs() const;
   [[nodiscard]] Actor actor();
   [[nodiscard]] ThreadPool& pool();
 

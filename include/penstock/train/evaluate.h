@@ -25,6 +25,9 @@ struct EvalResult {
 
 /// Plays whole episodes, each in an env of its own with one row per policy pass, so that an episode
 /// does not depend on the others. Episode i is a function of (seed, i); the normaliser is frozen.
+std::vector<EpisodeEnd> play_episodes(const Actor& actor, const EnvFactory& env, ThreadPool& pool,
+                                      const EvalOptions& options);
+/// The same, summed up.
 EvalResult evaluate(const Actor& actor, const EnvFactory& env, ThreadPool& pool,
                     const EvalOptions& options);
 

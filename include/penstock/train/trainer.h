@@ -68,6 +68,7 @@ class Trainer {
   void gather(const std::atomic<bool>& stop);
   void learn();
   void log(Metrics metrics);
+  void log_stats(Metrics& metrics) const;
   void count_episodes();
   void report_incidents();
   void evaluate_now();

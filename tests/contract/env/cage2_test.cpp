@@ -37,4 +37,15 @@ TEST_CASE("cage2 keeps the contract against every red and by every rule set") {
   }
 }
 
+TEST_CASE("cage2_workflow keeps the contract by both rules") {
+  const EnvEntry entry = cage2_envs().back();
+  REQUIRE(entry.name == "cage2_workflow");
+  SUBCASE("as it comes") { check_contract(entry); }
+  SUBCASE("one order, rule A") {
+    check_contract(with(entry, {"env.red=meander", "env.compliance_rule=A",
+                                "env.order=op_server,user,op_host,defender,enterprise"}));
+  }
+  SUBCASE("without the order") { check_contract(with(entry, {"env.show_order=false"})); }
+}
+
 }  // namespace penstock

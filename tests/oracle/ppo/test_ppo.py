@@ -156,7 +156,8 @@ def loss_of(case, weights, rows, epoch):
 def test_one_whole_update(case):
     c, t = case["config"], case["tensors"]
     weights = {k[7:]: v.clone().requires_grad_() for k, v in t.items() if k.startswith("before.")}
-    adam = torch.optim.Adam(weights.values(), lr=c["ppo.learning_rate"], eps=c["ppo.adam_epsilon"])
+    adam = torch.optim.Adam(weights.values(), lr=c["ppo.learning_rate"], betas=(0.9, c["ppo.adam_beta2"]),
+                            eps=c["ppo.adam_epsilon"])
     sums = {}
     for epoch in range(max(c["ppo.policy_epochs"], c["ppo.value_epochs"])):
         for rows in minibatches(case, epoch):
