@@ -5,7 +5,7 @@
 namespace penstock {
 
 std::vector<Verb> cage2_verbs(CLI::App& app, const Catalog& /*catalog*/) {
-  return {cage2::play_verb(app), cage2::replay_verb(app)};
+  return {cage2::play_verb(app), cage2::replay_verb(app), cage2::search_verb(app)};
 }
 
 }  // namespace penstock

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-/// `penstock cage2 play|replay`.
+/// `penstock cage2 play|replay|search`.
 std::vector<Verb> cage2_verbs(CLI::App& app, const Catalog& catalog);
 
 }  // namespace penstock
