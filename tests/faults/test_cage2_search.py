@@ -29,19 +29,18 @@ def test_killed_and_resumed(penstock, tmp_path):
     args = ["--synthetic-delay", 0.02, "--workers", 2]
     expected = penstock.json(*FAST, *args, "--out", whole)
     rng = random.Random(3)
+    journal = cut / "journal.jsonl"
     landed = 0
-    while True:
+    for _ in range(3):
+        size = journal.stat().st_size if journal.exists() else 0
         process = penstock.start(*FAST, *args, "--out", cut)
-        journal = cut / "journal.jsonl"
-        while not journal.exists() and process.poll() is None:
+        while process.poll() is None and not (journal.exists() and journal.stat().st_size > size):
             time.sleep(0.005)
-        time.sleep(rng.uniform(0, 0.25))
-        if process.poll() is not None:
-            process.communicate()
-            break
-        process.send_signal(signal.SIGKILL)
+        time.sleep(rng.uniform(0, 0.1))
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            landed += 1
         process.communicate()
-        landed += 1
     assert landed > 0
     result = penstock.json(*FAST, "--workers", 1, "--out", cut)
     assert {**result, "out": ""} == {**expected, "out": ""}
