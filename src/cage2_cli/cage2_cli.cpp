@@ -5,7 +5,8 @@
 namespace penstock {
 
 std::vector<Verb> cage2_verbs(CLI::App& app, const Catalog& /*catalog*/) {
-  return {cage2::play_verb(app), cage2::replay_verb(app), cage2::workflow_verb(app)};
+  return {cage2::play_verb(app), cage2::replay_verb(app), cage2::workflow_verb(app),
+          cage2::search_verb(app)};
 }
 
 }  // namespace penstock

@@ -8,5 +8,6 @@ namespace penstock::cage2 {
 Verb play_verb(CLI::App& app);
 Verb replay_verb(CLI::App& app);
 Verb workflow_verb(CLI::App& app);
+Verb search_verb(CLI::App& app);
 
 }  // namespace penstock::cage2

@@ -16,19 +16,21 @@ DAG = {
     "store": {"base"},
     "fused": {"base"},
     "procs": {"env", "base"},
+    "search": {"base"},
+    "cage2_search": {"cage2", "cage2_train", "search", "store", "base"},
     "nn": {"fused", "env", "base"},
     "rollout": {"fused", "nn", "env", "base"},
     "algo": {"fused", "rollout", "nn", "env", "base"},
     "train": {"fused", "algo", "rollout", "nn", "env", "store", "base"},
     "cage2_train": {"cage2", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
-    "cage2_cli": {"cage2", "cage2_train", "fused", "train", "algo", "rollout", "nn", "env", "store",
-                  "base"},
-    "catalog": {"fused", "classic", "cage2", "cage2_train", "cage2_cli", "procs", "train", "algo", "rollout", "nn",
-                "env", "store", "base"},
+    "cage2_cli": {"cage2", "cage2_search", "cage2_train", "search", "fused", "train", "algo", "rollout", "nn", "env",
+                  "store", "base"},
+    "catalog": {"fused", "classic", "cage2", "cage2_search", "cage2_train", "cage2_cli", "search", "procs", "train",
+                "algo", "rollout", "nn", "env", "store", "base"},
     "cli": {"fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "main": {"cli", "catalog"},  # src/main.cpp, which joins them
 }
-TORCH_FREE = {"base", "env", "classic", "cage2", "store", "fused", "procs", "main"}
+TORCH_FREE = {"base", "env", "classic", "cage2", "store", "fused", "procs", "search", "cage2_search", "main"}
 TORCH_IN_PUBLIC_HEADERS = {"ATen/core/Tensor.h"}  # the light one
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)

@@ -1,0 +1,130 @@
+#include "penstock/cage2_search/search.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cage2_search/ledger.h"
+#include "cage2_search/regret.h"
+#include "penstock/base/errors.h"
+#include "penstock/base/random.h"
+
+namespace penstock::cage2 {
+namespace {
+
+using detail::Ledger;
+using detail::Measure;
+using search::kNumOrders;
+
+constexpr std::uint32_t kUnconditioned = kNumOrders;  // owners of seeds, after those of the orders
+constexpr std::uint32_t kPicks = kNumOrders + 1;
+
+void require(bool holds, const char* key, double value, const char* allowed) {
+  if (!holds) { throw ConfigError(fmt::format("search {} = {}: {}", key, value, allowed)); }
+}
+
+void check(const SearchOptions& o) {
+  require(o.num_workflows >= 1 && o.num_workflows <= kNumOrders, "n_workflows", o.num_workflows,
+          "1 to 120, the number of orders");
+  require(o.num_initial >= 1, "initial", o.num_initial, "at least 1");
+  require(o.batch >= 1, "batch", o.batch, "at least 1");
+  require(o.workers >= 1, "workers", o.workers, "at least 1");
+  require(o.repetitions >= 0, "repetitions", o.repetitions, "at least 0");
+  require(!o.beta || (*o.beta >= 0 && std::isfinite(*o.beta)), "beta", o.beta.value_or(0),
+          "0 or more");
+  require(o.delta > 0 && o.delta < 1, "delta", o.delta, "between 0 and 1");
+}
+
+// The seed belongs to the order, not to when it was picked: search, baselines and the exhaustive
+// evaluation share results.
+WorkflowJob job_of(const SearchOptions& options, int index, int repetition) {
+  WorkflowJob job = options.job;
+  job.order = search::all_orders()[index];
+  job.conditioned = true;
+  job.seed = episode_seed(options.seed, index, repetition);
+  return job;
+}
+
+std::vector<WorkflowJob> jobs_of(const SearchOptions& options, const std::vector<int>& indices,
+                                 int repetition) {
+  std::vector<WorkflowJob> jobs;
+  jobs.reserve(indices.size());
+  for (const int index : indices) { jobs.push_back(job_of(options, index, repetition)); }
+  return jobs;
+}
+
+Measure measure_with(const SearchOptions& options, Ledger& ledger, int repetition) {
+  return [&options, &ledger, repetition](const std::vector<int>& indices) {
+    return ledger.measure(jobs_of(options, indices, repetition));
+  };
+}
+
+Baselines run_baselines(const SearchOptions& options, Ledger& ledger) {
+  const Measure measure = measure_with(options, ledger, 0);
+  Baselines baselines;
+  std::vector<int> fixed;
+  for (const Order& order : options.fixed_orders) { fixed.push_back(search::index_of(order)); }
+  baselines.fixed = measure(fixed);
+
+  WorkflowJob free = job_of(options, 0, 0);
+  free.conditioned = false;
+  free.seed = episode_seed(options.seed, kUnconditioned, 0);
+  baselines.unconditioned = ledger.measure({free}).front();
+  baselines.random =
+      detail::explore_randomly(options, episode_seed(options.seed, kPicks, 1), measure);
+  return baselines;
+}
+
+Measure look_up(const GroundTruth& truth) {
+  return [&truth](const std::vector<int>& indices) {
+    std::vector<WorkflowResult> results;
+    for (const int index : indices) { results.push_back(truth.all[index]); }
+    return results;
+  };
+}
+
+GroundTruth run_exhaustive(const SearchOptions& options, const std::vector<Trial>& own,
+                           Ledger& ledger) {
+  GroundTruth truth;
+  std::vector<int> indices;
+  for (int i = 0; i < kNumOrders; ++i) { indices.push_back(i); }
+  truth.all = ledger.measure(jobs_of(options, indices, 0));
+  truth.best = detail::best_order(options, truth.all);
+  if (truth.best < 0) { return truth; }
+  truth.regret = detail::measure_regret(options, truth, own, [&](int repetition) {
+    return options.retrain ? measure_with(options, ledger, repetition) : look_up(truth);
+  });
+  return truth;
+}
+
+}  // namespace
+
+std::string order_text(const Order& order) {
+  std::string text;
+  for (const int type : order) {
+    text += text.empty() ? "" : " > ";
+    text += kTypeNames.at(type);
+  }
+  return text;
+}
+
+bool usable(const SearchOptions& options, const WorkflowResult& result) {
+  return (result.compliant || !options.only_compliant) && std::isfinite(result.mean_return) &&
+         std::isfinite(result.std_error);
+}
+
+SearchResult run_search(const SearchOptions& options, const Evaluate& evaluate) {
+  check(options);
+  Ledger ledger(options, evaluate);
+  SearchResult result;
+  result.trials = detail::explore(options, episode_seed(options.seed, kPicks, 0),
+                                  measure_with(options, ledger, 0));
+  result.ranking = detail::rank(options, result.trials);
+  result.best = detail::best_of(options, result.trials, result.trials.size());
+  result.belief = detail::believe(options, result.trials);
+  if (options.baselines) { result.baselines = run_baselines(options, ledger); }
+  if (options.exhaustive) { result.truth = run_exhaustive(options, result.trials, ledger); }
+  return result;
+}
+
+}  // namespace penstock::cage2

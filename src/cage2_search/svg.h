@@ -1,0 +1,60 @@
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace penstock::cage2::detail {
+
+/// For text and attributes of HTML and SVG.
+std::string escaped(const std::string& text);
+
+/// A scale from values to pixels, with round ticks inside.
+class Axis {
+ public:
+  Axis(double low, double high, double from, double to, int about_ticks = 5);
+  /// Where a value lies.
+  [[nodiscard]] double operator()(double value) const;
+  [[nodiscard]] const std::vector<double>& ticks() const { return ticks_; }
+  [[nodiscard]] double low() const { return low_; }
+  [[nodiscard]] double high() const { return high_; }
+  [[nodiscard]] double from() const { return from_; }
+  [[nodiscard]] double to() const { return to_; }
+  /// A tick's label: no more digits than the ticks differ in.
+  [[nodiscard]] std::string label(double tick) const;
+
+ private:
+  double low_;
+  double high_;
+  double from_;
+  double to_;
+  double step_;
+  std::vector<double> ticks_;
+};
+
+using Points = std::vector<std::pair<double, double>>;
+
+/// A picture that grows. Colours and strokes are classes of the page's style sheet, so that one
+/// picture serves light and dark.
+class Svg {
+ public:
+  Svg(double width, double height, const std::string& title);
+
+  void line(double x1, double y1, double x2, double y2, const std::string& cls);
+  void rect(double x, double y, double width, double height, const std::string& cls,
+            const std::string& more = "");
+  void circle(double x, double y, double radius, const std::string& cls,
+              const std::string& tooltip = "");
+  void text(double x, double y, const std::string& text, const std::string& cls);
+  void path(const Points& points, const std::string& cls, const std::string& tooltip = "");
+  /// Between two lines over the same places.
+  void band(const Points& low, const Points& high, const std::string& cls);
+  /// Grid, tick labels and names of both axes.
+  void frame(const Axis& x, const Axis& y, const std::string& x_name, const std::string& y_name);
+
+  [[nodiscard]] std::string str() const { return body_ + "</svg>\n"; }
+
+ private:
+  std::string body_;
+};
+
+}  // namespace penstock::cage2::detail
