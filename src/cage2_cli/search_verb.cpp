@@ -75,8 +75,9 @@ Exit run(const SearchArgs& args) {
   SearchOptions options = options_of(args);
   if (!args.json) { options.on_result = tell; }
   const bool real = options.evaluator == "ppo";
-  const SearchResult result =
-      run_search(options, real ? Evaluate(train_workflow) : Evaluate(args.synthetic));
+  const SearchResult result = run_search(
+      options, real ? Evaluate([](const WorkflowJob& job) { return train_workflow(job); })
+                    : Evaluate(args.synthetic));
   write_results(options.out, options, result);
   if (args.json) {
     fmt::print("{}\n", summary_json(options, result));
