@@ -60,7 +60,7 @@ def test_files_and_recipes(tmp_path):
     (tmp_path / "run.toml").write_text(config.to_toml())
     assert penstock.Config.from_file(tmp_path / "run.toml") == config
     assert penstock.Config.from_recipe("pendulum").env.id == "pendulum"
-    with pytest.raises(penstock.UsageError, match="not one of acrobot, cartpole"):
+    with pytest.raises(penstock.UsageError, match="not one of acrobot, .*pendulum"):
         penstock.Config.from_recipe("pong")
     with pytest.raises(OSError, match="cannot read the config file"):
         penstock.Config.from_file(tmp_path / "none.toml")
