@@ -35,13 +35,18 @@ void check(const SearchOptions& o) {
   require(o.delta > 0 && o.delta < 1, "delta", o.delta, "between 0 and 1");
 }
 
+/// A seed that a config takes: it has 63 bits there.
+std::uint64_t seed_of(const SearchOptions& options, std::uint32_t owner, std::uint64_t repetition) {
+  return episode_seed(options.seed, owner, repetition) >> 1U;
+}
+
 // The seed belongs to the order, not to when it was picked: search, baselines and the exhaustive
 // evaluation share results.
 WorkflowJob job_of(const SearchOptions& options, int index, int repetition) {
   WorkflowJob job = options.job;
   job.order = search::all_orders()[index];
   job.conditioned = true;
-  job.seed = episode_seed(options.seed, index, repetition);
+  job.seed = seed_of(options, index, repetition);
   return job;
 }
 
@@ -68,7 +73,7 @@ Baselines run_baselines(const SearchOptions& options, Ledger& ledger) {
 
   WorkflowJob free = job_of(options, 0, 0);
   free.conditioned = false;
-  free.seed = episode_seed(options.seed, kUnconditioned, 0);
+  free.seed = seed_of(options, kUnconditioned, 0);
   baselines.unconditioned = ledger.measure({free}).front();
   baselines.random =
       detail::explore_randomly(options, episode_seed(options.seed, kPicks, 1), measure);
