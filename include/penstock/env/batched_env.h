@@ -20,7 +20,7 @@ template <Env E>
 class BatchedEnv final : public VecEnv {
  public:
   BatchedEnv(const typename E::Config& config, std::size_t num_envs, std::uint64_t seed)
-      : seed_(seed), spec_(E(config).spec()) {
+      : seed_(seed), spec_(E(config).spec()), own_seeds_(num_envs) {
     slots_.reserve(num_envs);
     for (std::size_t i = 0; i < num_envs; ++i) { slots_.emplace_back(config); }
   }
@@ -29,7 +29,6 @@ class BatchedEnv final : public VecEnv {
   [[nodiscard]] std::size_t num_envs() const override { return slots_.size(); }
 
   void seed(std::size_t env, std::uint64_t seed) override {
-    own_seeds_.resize(slots_.size());
     own_seeds_[env] = seed;
     slots_[env].episode = 0;
   }
@@ -100,7 +99,7 @@ class BatchedEnv final : public VecEnv {
 
   std::uint64_t next_seed(std::size_t i) {
     const std::uint64_t episode = slots_[i].episode++;
-    if (!own_seeds_.empty() && own_seeds_[i]) { return episode_seed(*own_seeds_[i], 0, episode); }
+    if (own_seeds_[i]) { return episode_seed(*own_seeds_[i], 0, episode); }
     return episode_seed(seed_, static_cast<std::uint32_t>(i), episode);
   }
 
@@ -129,7 +128,7 @@ class BatchedEnv final : public VecEnv {
   std::uint64_t seed_;
   EnvSpec spec_;
   std::vector<Slot> slots_;
-  std::vector<std::optional<std::uint64_t>> own_seeds_;  // [N], or empty while nobody gave any
+  std::vector<std::optional<std::uint64_t>> own_seeds_;  // [N], of envs that were given one
 };
 
 /// A catalog line for a simulator:
