@@ -1,0 +1,18 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+
+#include "penstock/routing/instance.h"
+
+namespace penstock::routing {
+
+/// What is wrong with a plan, in words; none when it serves exactly these requests, each once,
+/// inside every window, load, ride time and working day. Shares no code with the solvers.
+std::optional<std::string> find_violation(const Instance& instance, const Plan& plan,
+                                          std::span<const std::int32_t> requests);
+
+/// The plan's cost, added up from the matrix.
+Cost cost_of(const Instance& instance, const Plan& plan);
+
+}  // namespace penstock::routing

@@ -1,0 +1,1 @@
+#include "penstock/routing/tours.h"
