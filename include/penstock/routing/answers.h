@@ -1,0 +1,74 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "penstock/base/random.h"
+
+namespace penstock::routing {
+
+/// The 16 offers: minutes earlier at the pickup times minutes later at the drop-off, each 0, 10, 20
+/// or 30, in the order of the system that Penstock replaces. Offer 12 changes nothing.
+constexpr std::size_t kNumOffers = 16;
+constexpr std::size_t kNullOffer = 12;
+constexpr int earlier_minutes(std::size_t offer) { return 10 * (3 - static_cast<int>(offer / 4)); }
+constexpr int later_minutes(std::size_t offer) { return 10 * static_cast<int>(offer % 4); }
+
+/// What a customer puts up with; hidden from whoever makes offers.
+enum class Flexibility : std::uint8_t { later, earlier, rigid, both };
+constexpr std::size_t kNumTypes = 4;
+
+/// Whether an offer asks nothing of a customer that the type does not allow.
+bool allows(Flexibility type, std::size_t offer);
+
+/// Which offers each customer's type allows, all customers in one call: types [C], masks [C, 16].
+void compute_masks_from_flexibility(std::span<const Flexibility> types, std::span<bool> masks);
+
+/// How likely each type takes each offer. To change nothing is always taken.
+class AnswerModel {
+ public:
+  /// rule: taken iff the type allows it. noisy: the rule's answer, turned round with probability
+  /// eta. logit: the more minutes an offer asks for the less likely, and far less where the type
+  /// does not allow them. Throws UsageError that names these.
+  explicit AnswerModel(std::string_view name = "rule", double eta = 0.05);
+
+  [[nodiscard]] double acceptance(std::size_t type, std::size_t offer) const {
+    return table_[type][offer];
+  }
+  [[nodiscard]] double acceptance(std::span<const double, kNumTypes> belief,
+                                  std::size_t offer) const;
+  [[nodiscard]] bool answer(Flexibility type, std::size_t offer, Random& random) const {
+    return random.uniform() < acceptance(static_cast<std::size_t>(type), offer);
+  }
+
+ private:
+  std::array<std::array<double, kNumOffers>, kNumTypes> table_{};
+};
+
+/// How often each offer was refused [0] and taken [1] by one customer: all that the answers tell.
+using AnswerCounts = std::array<std::array<std::uint32_t, 2>, kNumOffers>;
+using Belief = std::array<double, kNumTypes>;
+
+/// The exact posterior over types after any number of answers, each type being as likely before.
+class BayesFilter {
+ public:
+  explicit BayesFilter(const AnswerModel& model);
+
+  /// Sums over answers of ln P(answer | type): may be added up.
+  [[nodiscard]] Belief log_likelihood(const AnswerCounts& counts) const;
+  [[nodiscard]] static Belief posterior(const Belief& log_likelihood);
+  [[nodiscard]] Belief posterior(const AnswerCounts& counts) const {
+    return posterior(log_likelihood(counts));
+  }
+
+ private:
+  // [offer][refused, taken][type]
+  std::array<std::array<Belief, 2>, kNumOffers> log_table_{};
+};
+
+/// The likeliest type; ties go to the first.
+Flexibility likeliest(const Belief& belief);
+
+}  // namespace penstock::routing
