@@ -135,6 +135,7 @@ Metrics Engine::update() {
   const Stopwatch watch;
   parts_->sampler.finish();
   Metrics metrics = parts_->ppo.update(parts_->buffer, std::clamp(before / total, 0.0, 1.0));
+  parts_->envs->between_rollouts();
   parts_->sampler.restart();
   parts_->update_s = watch.seconds();
   parts_->record_iteration();
@@ -162,7 +163,8 @@ ThreadPool& Engine::pool() { return parts_->pool; }
 
 Actor Engine::actor() {
   return {parts_->policy, *parts_->head,
-          parts_->config.normalise.obs ? &parts_->sampler.obs_normaliser() : nullptr};
+          parts_->config.normalise.obs ? &parts_->sampler.obs_normaliser() : nullptr,
+          parts_->envs.get()};
 }
 
 std::string Engine::digest() const {

@@ -107,6 +107,22 @@ void add_envs(const VecEnv& envs, Engine::Snapshot& snapshot, Writer& writer) {
        .dtype = Dtype::u8,
        .shape = {static_cast<std::int64_t>(snapshot.env_bytes.size())},
        .data = snapshot.env_bytes});
+  envs.save_shared(snapshot.shared_bytes);
+  if (snapshot.shared_bytes.empty()) { return; }
+  snapshot.data.tensors["envs"].push_back(
+      {.name = "env.shared",
+       .dtype = Dtype::u8,
+       .shape = {static_cast<std::int64_t>(snapshot.shared_bytes.size())},
+       .data = snapshot.shared_bytes});
+}
+
+/// Absent where envs share nothing, and in checkpoints from before they could.
+void load_shared(const Checkpoint& checkpoint, VecEnv& envs) {
+  const auto file = checkpoint.tensors.find("envs");
+  if (file == checkpoint.tensors.end()) { return; }
+  for (const TensorView& view : file->second.tensors()) {
+    if (view.name == "env.shared") { envs.load_shared(view.data); }
+  }
 }
 
 void load_envs(const Checkpoint& checkpoint, VecEnv& envs) {
@@ -177,6 +193,7 @@ void Engine::restore(const Checkpoint& checkpoint) {
   p.policy.weights_changed();
   p.policy.set_version(counters.at("updates"));
   p.ppo.optimiser().set_num_steps(counters.at("optimiser_steps"));
+  load_shared(checkpoint, *p.envs);
   load_envs(checkpoint, *p.envs);
 
   const auto& model = checkpoint.tensors.at("model").tensors();

@@ -120,6 +120,11 @@ std::vector<EpisodeEnd> play_episodes(const Actor& actor, const EnvFactory& env,
   std::vector<EpisodeEnd> ends(episodes);
   const std::size_t workers = std::min(actor.policy.num_shards(), episodes);
   const std::unique_ptr<VecEnv> envs = env.make(workers, base);
+  if (actor.envs != nullptr) {
+    std::vector<std::byte> shared;
+    actor.envs->save_shared(shared);
+    envs->load_shared(shared);
+  }
   pool.run(workers, [&](std::size_t worker) {
     for (std::size_t i = worker; i < episodes; i += workers) {
       constexpr unsigned kBits = 33;  // leaves 31: a seed that any env takes

@@ -169,6 +169,7 @@ void Trainer::log(Metrics metrics) {
   }
   if (success.count > 0) { metrics.emplace_back("rollout/success_rate", success.mean); }
   log_stats(metrics);
+  for (auto& metric : engine_.envs().take_metrics()) { metrics.push_back(std::move(metric)); }
   metrics.emplace_back("time/fps", now.fps);
   metrics.emplace_back("time/iterations", static_cast<double>(engine_.num_updates()));
   metrics.emplace_back("time/time_elapsed", now.elapsed_s);

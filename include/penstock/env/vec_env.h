@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "penstock/base/config.h"
@@ -89,6 +90,18 @@ class VecEnv {
   virtual void save(std::size_t env, std::vector<std::byte>& out) const = 0;
   /// Throws DataError when the bytes are not this env's.
   virtual void load(std::size_t env, std::span<const std::byte> bytes) = 0;
+
+  /// What all envs learn together. It is fixed during a rollout, so that ranges and threads cannot
+  /// matter; the trainer calls this between rollouts, on one thread, and envs may then put together
+  /// what each of them has seen.
+  virtual void between_rollouts() {}
+  /// Names and values to be logged since the last call; "embedding/loss".
+  virtual std::vector<std::pair<std::string, double>> take_metrics() { return {}; }
+  /// The state that between_rollouts() changes, for checkpoints and for envs that evaluate; it does
+  /// not depend on the number of envs. Nothing is written by envs that have none.
+  virtual void save_shared(std::vector<std::byte>& /*out*/) const {}
+  /// Throws DataError when the bytes are not of such envs.
+  virtual void load_shared(std::span<const std::byte> bytes);
 };
 
 /// Makes VecEnvs of one kind; holds the kind's config.

@@ -16,6 +16,7 @@ struct Actor {
   Policy& policy;
   const ActionHead& head;
   const ObsNormaliser* normaliser = nullptr;  // null: rows are used as they are
+  const VecEnv* envs = nullptr;               // what these share, the envs that evaluate begin with
 };
 
 /// The parts of a run joined together, without files: envs, policy, sampler, learner. Its results
@@ -71,6 +72,7 @@ struct Engine::Snapshot {
   CheckpointData data;  // data.state is the engine's own JSON object
   std::vector<at::Tensor> kept_tensors;
   std::vector<std::byte> env_bytes;
+  std::vector<std::byte> shared_bytes;
 };
 
 /// The device that config.device names; ConfigError with the remedy when it is not there.
