@@ -187,8 +187,21 @@ Scattered Mlp::trunk_output(const Scattered& obs) const {
 
 void Mlp::forward_from(const Scattered& obs, std::size_t rows, Parts parts) {
   forward_stack(trunk_, obs, rows);
-  if (parts.actor) { forward_stack(actor_, trunk_output(obs), rows); }
+  if (parts.actor) {
+    forward_stack(actor_, trunk_output(obs), rows);
+    add_skip(obs, rows);
+  }
   if (parts.critic) { forward_stack(critic_, trunk_output(obs), rows); }
+}
+
+/// Constant as far as weights go, so backward() need not know.
+void Mlp::add_skip(const Scattered& obs, std::size_t rows) {
+  if (shape_.skip == MlpShape::kNone) { return; }
+  for (std::size_t o = 0; o < num_outputs(); ++o) {
+    float* out = actor_.back().out() + o * kChunk;
+    const float* x = obs.data + (shape_.skip + o) * obs.column_stride;
+    for (std::size_t r = 0; r < rows; ++r) { out[r] += shape_.skip_scale * x[r * obs.row_stride]; }
+  }
 }
 
 void Mlp::forward(std::size_t rows, Parts parts) {

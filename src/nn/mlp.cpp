@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "nn/orthogonal.h"
+#include "nn/skip.h"
 #include "penstock/nn/action_head.h"
 
 namespace penstock {
@@ -54,7 +55,8 @@ class Mlp final : public Network {
   Mlp(const EnvSpec& spec, const NetConfig& config, std::uint64_t seed)
       : num_features_(spec.obs.size()),
         activation_(config.activation == "tanh" ? Activation::tanh : Activation::relu),
-        seed_(seed) {
+        seed_(seed),
+        skip_(spec, config) {
     const auto features = static_cast<std::int64_t>(spec.obs.size());
     const ActionSpec& action = spec.action;
     const auto outputs =
@@ -78,7 +80,7 @@ class Mlp final : public Network {
     const at::Tensor x = trunk_.layers.empty() ? batch.obs : trunk_.forward(batch.obs, activation_);
     NetworkOutput out;
     if (want != Want::value) {
-      out.params = actor_.forward(x, activation_);
+      out.params = skip_.add_to(actor_.forward(x, activation_), batch.obs);
       if (log_std_.defined()) {
         out.params = at::cat({out.params, log_std_.expand_as(out.params)}, 1);
       }
@@ -116,7 +118,9 @@ class Mlp final : public Network {
         .trunk = trunk_.shapes(offset_of),
         .actor = actor_.shapes(offset_of),
         .critic = critic_.shapes(offset_of),
-        .log_std = log_std_.defined() ? offset_of("log_std") : fused::MlpShape::kNone};
+        .log_std = log_std_.defined() ? offset_of("log_std") : fused::MlpShape::kNone,
+        .skip = skip_.any() ? static_cast<std::size_t>(skip_.offset) : fused::MlpShape::kNone,
+        .skip_scale = static_cast<float>(skip_.scale)};
   }
 
  private:
@@ -142,6 +146,7 @@ class Mlp final : public Network {
   std::size_t num_features_;
   Activation activation_;
   std::uint64_t seed_;
+  detail::Skip skip_;
   std::uint32_t next_layer_ = 0;
   Stack trunk_;
   Stack actor_;

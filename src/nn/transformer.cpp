@@ -5,9 +5,10 @@
 #include <cmath>
 
 #include "nn/orthogonal.h"
+#include "nn/skip.h"
 #include "penstock/base/errors.h"
 
-// Shapes: B samples, K tokens, F features of a token, E width, H heads.
+// Shapes: B samples, K tokens, F features of a token, E width, H heads, R the rest of a row.
 
 namespace penstock {
 namespace {
@@ -51,28 +52,49 @@ struct Block {
   }
 };
 
-/// The part that tokens come from.
+/// The part called tokens, else the first that has rows; null where every feature is a token.
+const Part* token_part(const Layout& layout) {
+  const Part* found = nullptr;
+  for (const Part& part : layout.parts()) {
+    if (part.shape.size() != 2) { continue; }
+    if (part.name == "tokens") { return &part; }
+    if (found == nullptr) { found = &part; }
+  }
+  return found;
+}
+
+/// The part that tokens come from; what stands before and after it is the rest.
 struct Tokens {
   std::int64_t offset = 0;
   std::int64_t count = 0;
   std::int64_t features = 1;
+  std::int64_t row_size = 0;
 
-  explicit Tokens(const Layout& layout) : count(static_cast<std::int64_t>(layout.size())) {
-    for (const Part& part : layout.parts()) {
-      if (part.shape.size() == 2) {
-        offset = static_cast<std::int64_t>(part.offset);
-        count = part.shape[0];
-        features = part.shape[1];
-        return;
-      }
+  explicit Tokens(const Layout& layout)
+      : count(static_cast<std::int64_t>(layout.size())), row_size(count) {
+    if (const Part* part = token_part(layout)) {
+      offset = static_cast<std::int64_t>(part->offset);
+      count = part->shape[0];
+      features = part->shape[1];
     }
+  }
+
+  [[nodiscard]] std::int64_t size() const { return count * features; }
+  [[nodiscard]] std::int64_t rest_size() const { return row_size - size(); }
+
+  [[nodiscard]] at::Tensor of(const at::Tensor& obs) const {  // [B, K, F]
+    return obs.narrow(1, offset, size()).view({-1, count, features});
+  }
+  [[nodiscard]] at::Tensor rest_of(const at::Tensor& obs) const {  // [B, R]
+    const std::int64_t end = offset + size();
+    return at::cat({obs.narrow(1, 0, offset), obs.narrow(1, end, row_size - end)}, 1);
   }
 };
 
 class Transformer final : public Network {
  public:
   Transformer(const EnvSpec& spec, const NetConfig& config, std::uint64_t seed)
-      : tokens_(spec.obs), num_heads_(config.heads), seed_(seed) {
+      : tokens_(spec.obs), skip_(spec, config), num_heads_(config.heads), seed_(seed) {
     if (config.width % config.heads != 0) {
       throw ConfigError("net.width = " + std::to_string(config.width) +
                         ": expected a multiple of net.heads = " + std::to_string(config.heads));
@@ -92,6 +114,9 @@ class Transformer final : public Network {
       blocks_.push_back(block);
     }
     norm_ = norm("norm", width);
+    if (tokens_.rest_size() > 0) {
+      mix_ = linear("mix", width, width + tokens_.rest_size(), std::sqrt(2.0));
+    }
     const ActionSpec& action = spec.action;
     const auto outputs =
         static_cast<std::int64_t>(action.continuous() ? action.dims() : action.num_actions());
@@ -103,31 +128,38 @@ class Transformer final : public Network {
   }
 
   NetworkOutput forward(const Observation& batch, Want want) override {
-    at::Tensor x = batch.obs.narrow(1, tokens_.offset, tokens_.count * tokens_.features)
-                       .view({-1, tokens_.count, tokens_.features});
-    x = embed_(x) + place_;  // [B, K, E]
-    for (const Block& block : blocks_) { x = block.forward(x, num_heads_); }
-    const at::Tensor mean = norm_(x).mean(1);  // [B, E]
+    const at::Tensor x = summary(batch.obs);
     NetworkOutput out;
     if (want != Want::value) {
-      out.params = actor_(mean);
+      out.params = skip_.add_to(actor_(x), batch.obs);
       if (log_std_.defined()) {
         out.params = at::cat({out.params, log_std_.expand_as(out.params)}, 1);
       }
     }
-    if (want != Want::policy) { out.value = critic_(mean).squeeze(1); }
+    if (want != Want::policy) { out.value = critic_(x).squeeze(1); }
     return out;
   }
 
   std::vector<std::pair<std::string, at::Tensor>> parameters() override { return parameters_; }
 
-  /// What autograd keeps of each token: about ten numbers per block and channel.
+  /// What autograd keeps of each token: about ten numbers per block and channel; and what the mix
+  /// joins and gives.
   [[nodiscard]] std::int64_t floats_per_row() const override {
     const auto blocks = static_cast<std::int64_t>(blocks_.size());
-    return tokens_.count * place_.size(1) * (10 * blocks + 4);
+    const std::int64_t width = place_.size(1);
+    const std::int64_t rest = tokens_.rest_size();
+    return tokens_.count * width * (10 * blocks + 4) + (rest > 0 ? rest + 3 * width : 0);
   }
 
  private:
+  [[nodiscard]] at::Tensor summary(const at::Tensor& obs) const {  // [B, E]
+    at::Tensor x = embed_(tokens_.of(obs)) + place_;               // [B, K, E]
+    for (const Block& block : blocks_) { x = block.forward(x, num_heads_); }
+    const at::Tensor mean = norm_(x).mean(1);
+    if (!mix_.weight.defined()) { return mean; }
+    return mix_(at::cat({mean, tokens_.rest_of(obs)}, 1)).relu();
+  }
+
   RandomKey next_key() {
     return {.seed = seed_, .owner = next_layer_++, .stream = Stream::weights};
   }
@@ -144,6 +176,7 @@ class Transformer final : public Network {
   }
 
   Tokens tokens_;
+  detail::Skip skip_;
   std::int64_t num_heads_;
   std::uint64_t seed_;
   std::uint32_t next_layer_ = 0;
@@ -152,6 +185,7 @@ class Transformer final : public Network {
   at::Tensor place_;  // [K, E]
   std::vector<Block> blocks_;
   Norm norm_;
+  Affine mix_;  // [E, E + R], where there is a rest
   Affine actor_;
   Affine critic_;
   at::Tensor log_std_;

@@ -29,6 +29,8 @@ struct MlpShape {
   std::vector<LinearShape> actor;   // the last layer is not activated
   std::vector<LinearShape> critic;  // likewise
   std::size_t log_std = kNone;      // offset of a box policy's parameter
+  std::size_t skip = kNone;         // first of the features that are added to the actor's outputs
+  float skip_scale = 1;             // what they are multiplied by
 };
 
 /// Which of the two networks to run.
@@ -123,6 +125,7 @@ class Mlp {
   void backward_stack(Stack& stack, const float* x, std::size_t rows, float* dx, bool add) const;
   [[nodiscard]] Scattered trunk_output(const Scattered& obs) const;
   void forward_from(const Scattered& obs, std::size_t rows, Parts parts);
+  void add_skip(const Scattered& obs, std::size_t rows);
 
   MlpShape shape_;
   const float* weights_;

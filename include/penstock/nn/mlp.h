@@ -18,6 +18,8 @@ struct NetConfig {
   bool shared_trunk = false;
   double log_std_init = 0.0;
   bool squash = false;
+  std::string skip;
+  double skip_scale = 1.0;
   std::int64_t width = 64;
   std::int64_t layers = 2;
   std::int64_t heads = 4;
@@ -31,6 +33,10 @@ struct NetConfig {
     visit("log_std_init", log_std_init, "initial log standard deviation of box actions",
           Range{-20, 2});
     visit("squash", squash, "squash box actions by tanh instead of clipping them");
+    visit("skip", skip,
+          "part of the observation with a number per action that is added to the actions' "
+          "preferences, which the network then corrects; empty: none");
+    visit("skip_scale", skip_scale, "what that part is multiplied by", Range{-1e6, 1e6});
     visit("width", width, "transformer: numbers per token", Range{1, 1 << 16});
     visit("layers", layers, "transformer: blocks", Range{1, 1000});
     visit("heads", heads, "transformer: attention heads", Range{1, 1024});

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 
+#include "penstock/base/errors.h"
 #include "penstock/nn/policy.h"
 
 using namespace penstock;
@@ -77,5 +78,35 @@ TEST_CASE("replicas read one set of weights and fill their own flat gradient") {
     CHECK(slot.offset % 16 == 0);
     CHECK(reinterpret_cast<std::uintptr_t>(policy.weights().data_ptr<float>() + slot.offset) % 64 ==
           0);
+  }
+}
+
+TEST_CASE("a part that is skipped past the network is added to the preferences") {
+  const EnvSpec spec{Layout({{"clock", {2}}, {"values", {3}}}), Discrete{3}, 0};
+  const NetConfig plain{.hidden = {8}};
+  const NetConfig skipping{.hidden = {8}, .skip = "values", .skip_scale = 5};
+  const at::Tensor obs = at::randn({70, 5});
+  const at::Tensor without = make_mlp(spec, plain, 1)->forward({obs, {}}, Want::policy).params;
+  const at::Tensor with = make_mlp(spec, skipping, 1)->forward({obs, {}}, Want::policy).params;
+  CHECK(at::allclose(with, without + 5 * obs.narrow(1, 2, 3)));
+  CHECK_THROWS_WITH_AS(make_mlp(spec, {.skip = "valeus"}, 1), doctest::Contains("'values'"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(make_mlp(spec, {.skip = "clock"}, 1), doctest::Contains("2 numbers"),
+                       ConfigError);
+}
+
+TEST_CASE("without a graph the skipped part counts the same") {
+  const EnvSpec spec{Layout({{"clock", {2}}, {"values", {3}}}), Discrete{3}, 0};
+  for (const bool shared : {false, true}) {
+    const NetConfig config{
+        .hidden = {8}, .shared_trunk = shared, .skip = "values", .skip_scale = -2};
+    Policy policy([&] { return make_mlp(spec, config, 1); }, 1, at::kCPU, Fusion::always);
+    const at::Tensor obs = at::randn({70, 5});
+    at::Tensor params = at::empty({70, 3});
+    policy.infer(0, {.num_rows = 70,
+                     .obs = {obs.data_ptr<float>(), 350},
+                     .params = {params.data_ptr<float>(), 210}});
+    const at::Tensor eager = policy.replica(0).forward({obs, {}}, Want::policy).params.detach();
+    CHECK(at::allclose(params, eager, 1e-5, 1e-5));
   }
 }

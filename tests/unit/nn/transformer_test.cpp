@@ -31,17 +31,43 @@ TEST_CASE("a transformer takes features or the rows of a part as tokens") {
   }
 }
 
-TEST_CASE("every token matters, and what is no token does not") {
-  const EnvSpec spec{Layout({{"clock", {1}}, {"jobs", {4, 5}}}), Discrete{3}, 0};
+TEST_CASE("every token matters, and so does every number of the other parts") {
+  const EnvSpec spec{Layout({{"clock", {2}}, {"tokens", {4, 5}}, {"chances", {3}}}), Discrete{3},
+                     0};
   const auto network = make_transformer(spec, kSmall, 1);
-  const at::Tensor obs = at::randn({1, 21});
-  const at::Tensor value = network->forward({obs, {}}, Want::value).value;
-  for (std::int64_t f = 0; f < 21; ++f) {
+  const at::Tensor obs = at::randn({8, 25});
+  const NetworkOutput before = network->forward({obs, {}}, Want::both);
+  for (std::int64_t f = 0; f < 25; ++f) {
+    CAPTURE(f);
     at::Tensor changed = obs.clone();
     changed.select(1, f).add_(1);
-    const bool same = at::equal(network->forward({changed, {}}, Want::value).value, value);
-    CHECK(same == (f == 0));
+    const NetworkOutput after = network->forward({changed, {}}, Want::both);
+    CHECK(!at::equal(after.value, before.value));
+    CHECK(!at::equal(after.params, before.params));
   }
+}
+
+TEST_CASE("the part called tokens is attended over, wherever it stands") {
+  const auto shape_of = [](const EnvSpec& spec, const std::string& wanted) {
+    for (const auto& [name, parameter] : make_transformer(spec, kSmall, 1)->parameters()) {
+      if (name == wanted) { return parameter.sizes().vec(); }
+    }
+    return std::vector<std::int64_t>();
+  };
+  const EnvSpec spec{Layout({{"map", {7, 2}}, {"tokens", {4, 5}}, {"belief", {4}}}), Discrete{3},
+                     0};
+  CHECK(shape_of(spec, "place") == std::vector<std::int64_t>{4, 16});
+  CHECK(shape_of(spec, "embed.weight") == std::vector<std::int64_t>{16, 5});
+  CHECK(shape_of(spec, "mix.weight") == std::vector<std::int64_t>{16, 16 + 14 + 4});
+  const EnvSpec alone{Layout({{"tokens", {4, 5}}}), Discrete{3}, 0};
+  CHECK(shape_of(alone, "mix.weight").empty());
+}
+
+TEST_CASE("what a pass keeps counts the other parts") {
+  const EnvSpec alone{Layout({{"tokens", {4, 5}}}), Discrete{3}, 0};
+  const EnvSpec more{Layout({{"tokens", {4, 5}}, {"savings", {1000}}}), Discrete{3}, 0};
+  const std::int64_t tokens = make_transformer(alone, kSmall, 1)->floats_per_row();
+  CHECK(make_transformer(more, kSmall, 1)->floats_per_row() == tokens + 1000 + 3 * 16);
 }
 
 TEST_CASE("the seed decides a transformer's weights; its shape is checked") {
