@@ -100,6 +100,13 @@ void ProgressBar::show(const Progress& progress) {
   }
 }
 
+void ProgressBar::line(const std::string& text) {
+  clear();
+  fmt::print(stderr, "{}\n", text);
+  std::fflush(stderr);
+  since_last_ = Stopwatch();  // it tells where the run stands
+}
+
 void ProgressBar::note(const std::string& text) {
   clear();
   fmt::print(stderr, "penstock: {}\n", text);

@@ -23,8 +23,10 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void show(const Progress& progress);
-  /// A line above the bar.
+  /// A line above the bar, in the program's name.
   void note(const std::string& text);
+  /// A line above the bar as it is, in place of the next plain one.
+  void line(const std::string& text);
 
  private:
   void clear();

@@ -82,6 +82,7 @@ Observer observer_for(ProgressBar& bar) {
   Observer observer;
   observer.progress = [&bar](const Progress& p) { bar.show(p); };
   observer.note = [&bar](const std::string& text) { bar.note(text); };
+  observer.line = [&bar](const std::string& text) { bar.line(text); };
   return observer;
 }
 
@@ -117,27 +118,33 @@ Exit finish(Trainer& trainer, const RunDir& dir, bool json) {
 Exit print_plan(const Plan& plan, bool json) {
   const RunConfig& config = plan.config();
   const std::int64_t per_update = config.samples_per_update();
-  const std::int64_t updates = (config.total_timesteps + per_update - 1) / per_update;
+  const std::int64_t updates = config.max_updates();
+  const std::optional<Epochs> epochs = plan.epochs();
   const MemoryEstimate memory = plan.memory();
   if (json) {
     Json warnings = plan.warnings();
-    fmt::print("{}\n", Json{{"dry_run", true},
-                            {"memory_bytes", memory.total()},
-                            {"memory",
-                             {{"rollout", memory.rollout},
-                              {"weights", memory.weights},
-                              {"optimiser", memory.optimiser},
-                              {"batches", memory.batches}}},
-                            {"samples_per_update", per_update},
-                            {"updates", updates},
-                            {"run_dir", plan.run_dir()},
-                            {"warnings", warnings}}
-                           .dump());
+    Json out = {{"dry_run", true},
+                {"memory_bytes", memory.total()},
+                {"memory",
+                 {{"rollout", memory.rollout},
+                  {"weights", memory.weights},
+                  {"optimiser", memory.optimiser},
+                  {"batches", memory.batches}}},
+                {"samples_per_update", per_update},
+                {"updates", updates},
+                {"run_dir", plan.run_dir()},
+                {"warnings", warnings}};
+    if (epochs) { out["epochs"] = {{"whole", epochs->whole}, {"remainder", epochs->remainder}}; }
+    fmt::print("{}\n", out.dump());
     return Exit::ok;
   }
   const auto megabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
   fmt::print("{}\n# {} updates of {} samples, run directory {}\n", to_toml(plan.fields()), updates,
              per_update, plan.run_dir());
+  if (epochs) {
+    fmt::print("# {} episodes: {} epochs of {} and a remainder of {}\n", config.total_episodes,
+               epochs->whole, config.env.num_envs, epochs->remainder);
+  }
   fmt::print(
       "# memory: {:.1f} MB = rollout {:.1f}, weights {:.1f}, optimiser {:.1f}, batches {:.1f}\n",
       megabytes(memory.total()), megabytes(memory.rollout), megabytes(memory.weights),
@@ -146,8 +153,10 @@ Exit print_plan(const Plan& plan, bool json) {
   return Exit::ok;
 }
 
-Exit train(const Common& common, const Catalog& catalog) {
-  const Plan plan(common.settings(), catalog);
+Exit train(const Common& common, const CLI::App& verb, const Catalog& catalog) {
+  Settings settings = common.settings();
+  add_env_flags(verb, catalog, settings);
+  const Plan plan(settings, catalog);
   device_of(plan.config().device);
   if (common.dry_run) { return print_plan(plan, common.json); }
   plan.require_memory(available_memory());
@@ -187,8 +196,12 @@ Verb train_verb(CLI::App& app, const Catalog& catalog) {
           "end after this many episodes");
   verb->add_flag("--json", common->json, "end with one line of JSON on stdout");
   verb->add_flag("--dry-run", common->dry_run,
-                 "print the resolved config, memory and warnings only");
-  return {verb, [common, &catalog] { return train(*common, catalog); }};
+                 "print the resolved config, epochs, memory and warnings only");
+  verb->allow_extras();
+  verb->footer(
+      "Every key of the env is an option too: --max-steps 50 is --set env.max_steps=50, and one "
+      "that is true or false needs no value.");
+  return {verb, [common, verb, &catalog] { return train(*common, *verb, catalog); }};
 }
 
 Verb resume_verb(CLI::App& app, const Catalog& catalog) {

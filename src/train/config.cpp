@@ -67,6 +67,45 @@ Plan::Plan(const Settings& settings, const Catalog& catalog)
   std::vector<Field> own = env_->fields();
   fields_.insert(after_env, own.begin(), own.end());
   penstock::apply(fields_, with_workers_named(settings, fields_));
+  resolve_auto();
+}
+
+/// Puts numbers where the config leaves them to the env and to each other.
+void Plan::resolve_auto() {
+  const bool by_episodes = config_.total_timesteps == 0 && config_.total_episodes > 0;
+  const bool by_updates =
+      config_.total_timesteps == 0 && config_.total_episodes == 0 && config_.total_updates > 0;
+  if (config_.rollout.steps > 0 && !by_episodes && !by_updates) { return; }
+  const std::int64_t longest = env_->spec().max_episode_steps;
+  if (config_.rollout.steps == 0) {
+    if (longest == 0) {
+      throw ConfigError(fmt::format(
+          "rollout.steps = auto: episodes of {} have no longest length; give a number, as in "
+          "--set rollout.steps=64",
+          config_.env.id));
+    }
+    config_.rollout.steps = longest;
+  }
+  if (by_updates) {
+    config_.total_timesteps = config_.total_updates * config_.samples_per_update();
+  }
+  if (by_episodes) {
+    if (longest == 0) {
+      throw ConfigError(fmt::format(
+          "total_timesteps = 0: episodes of {} have no longest length, so total_episodes alone "
+          "does not bound the run; add --total-timesteps",
+          config_.env.id));
+    }
+    const std::int64_t envs = config_.env.num_envs;
+    config_.total_timesteps = (config_.total_episodes + envs - 1) / envs * longest * envs;
+  }
+}
+
+std::optional<Epochs> Plan::epochs() const {
+  if (config_.total_episodes == 0) { return std::nullopt; }
+  if (config_.rollout.steps != env_->spec().max_episode_steps) { return std::nullopt; }
+  return Epochs{.whole = config_.total_episodes / config_.env.num_envs,
+                .remainder = config_.total_episodes % config_.env.num_envs};
 }
 
 std::string Plan::run_dir() const {
@@ -118,8 +157,16 @@ std::vector<std::string> Plan::warnings() const {
                     config_.ppo.minibatch, per_update, per_update));
   }
   constexpr std::int64_t kFewUpdates = 20;
-  const std::int64_t updates = (config_.total_timesteps + per_update - 1) / per_update;
-  if (config_.total_timesteps > 0 && updates < kFewUpdates) {
+  constexpr std::int64_t kFewEpochs = 15;
+  const std::int64_t updates = config_.max_updates();
+  const std::optional<Epochs> by_episodes = epochs();
+  if (by_episodes && by_episodes->whole < kFewEpochs) {
+    found.push_back(fmt::format(
+        "{} episodes in {} envs are only {} whole epochs: episodes must grow with envs, use "
+        "--episodes {} for {} epochs",
+        config_.total_episodes, config_.env.num_envs, by_episodes->whole,
+        kFewEpochs * config_.env.num_envs, kFewEpochs));
+  } else if (!by_episodes && config_.total_timesteps > 0 && updates < kFewUpdates) {
     found.push_back(fmt::format(
         "only {} updates fit into {} steps with {} envs: use --total-timesteps "
         "{} or fewer rollout.steps",

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "penstock/base/errors.h"
+#include "train/lines.h"
 
 namespace penstock {
 namespace {
@@ -46,12 +47,14 @@ void Trainer::resume() {
     throw DataError(fmt::format("checkpoint {}: state.json: {}", checkpoint.step, error.what()));
   }
   started_at_ = last_save_at_ = engine_.timesteps();
+  last_save_update_ = engine_.num_updates();
   dir_.rewind(engine_.timesteps());
   observer_.note(fmt::format("resumed at step {}", engine_.timesteps()));
 }
 
 Summary Trainer::run(const std::atomic<bool>& stop) {
   since_start_ = since_save_ = Stopwatch();
+  if (plan_.config().run.print_updates) { print_header(); }
   if (last_save_at_ < 0) { save(); }  // from the first moment on there is something to resume
   while (!done() && !stop) {
     gather(stop);
@@ -136,6 +139,7 @@ void Trainer::count_episodes() {
   for (const EpisodeEnd& end : engine_.sampler().take_episodes()) {
     ++num_episodes_;
     window_.push_back(end);
+    if (plan_.config().run.print_updates) { since_log_.push_back(end); }
     if (window_.size() > kWindow) { window_.pop_front(); }
   }
 }
@@ -182,7 +186,25 @@ void Trainer::log(Metrics metrics) {
   const Metrics shares = perf();
   metrics.insert(metrics.end(), shares.begin(), shares.end());
   dir_.log(now.timesteps, metrics);
+  if (plan_.config().run.print_updates) { print_update(metrics); }
   observer_.logged(now, metrics);
+}
+
+void Trainer::print_header() const {
+  for (const std::string& line : detail::header_lines(plan_, dir_.path())) { observer_.line(line); }
+}
+
+void Trainer::print_update(const Metrics& metrics) {
+  const std::int64_t last = std::max(engine_.num_updates(), plan_.config().max_updates());
+  for (const std::string& line : detail::update_lines({.number = engine_.num_updates(),
+                                 .last = last,
+                                 .timesteps = engine_.timesteps(),
+                                 .episodes = since_log_,
+                                 .stats = engine_.envs().spec().stats,
+                                 .metrics = metrics})) {
+    observer_.line(line);
+  }
+  since_log_.clear();
 }
 
 /// The means of what the env itself tells of its episodes.
@@ -207,8 +229,9 @@ void Trainer::evaluate_now() {
 
 void Trainer::save_if_due() {
   const RunSection& run = plan_.config().run;
-  const bool by_steps =
-      run.save_interval > 0 && engine_.timesteps() - last_save_at_ >= run.save_interval;
+  const std::int64_t since = run.save_unit == "updates" ? engine_.num_updates() - last_save_update_
+                                                        : engine_.timesteps() - last_save_at_;
+  const bool by_steps = run.save_interval > 0 && since >= run.save_interval;
   const bool by_time = run.save_every_s > 0 && since_save_.seconds() >= run.save_every_s;
   if ((by_steps || by_time) && last_save_at_ != engine_.timesteps()) { save(); }
 }
@@ -237,6 +260,7 @@ void Trainer::save() {
   dir_.checkpoints().save(engine_.timesteps(), snapshot->data, best);
   since_save_ = Stopwatch();
   last_save_at_ = engine_.timesteps();
+  last_save_update_ = engine_.num_updates();
 }
 
 Progress Trainer::progress() const {

@@ -198,3 +198,34 @@ def test_tensorboard_reads_the_run_with_the_names_people_know(penstock, tmp_path
     scalars = events.Scalars("train/value_loss")
     assert [s.step for s in scalars] == [x["step"] for x in lines if "train/value_loss" in x]
     assert scalars[0].value == pytest.approx(lines[0]["train/value_loss"], rel=1e-6)
+
+
+EPOCHS = ["--env", "pendulum", "--set", "rollout.steps=auto", "--set", "total_timesteps=0",
+          "--set", "run.save_unit=updates", "--set", "run.save_every_s=0", "--set", "run.print_updates=true",
+          "--set", "run.eval_episodes=0", "--set", "run.keep=9", "--threads", 1]
+
+
+def test_epochs_their_lines_and_their_checkpoints(penstock, tmp_path):
+    done = penstock("train", *EPOCHS, "--max-steps", 30, "--episodes", 200, "--save-interval", 2, "--log-interval", 1,
+                    "--run-dir", tmp_path / "run", "--json")
+    result = json.loads(done.stdout)
+    assert result["updates"] == 4 and result["episodes"] == 256
+    assert "3 epochs of 64 and a remainder of 8" in done.stderr and "256 episodes in all" in done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("epoch ")]
+    assert [line.split()[1] for line in lines] == ["1/4", "2/4", "3/4", "4/4"]
+    for word in ("reward -", "policy loss", "value loss", "entropy", "steps 7680"):
+        assert word in lines[-1]
+    saved = sorted(int(re.search(r"\d+", path.name)[0]) for path in (tmp_path / "run" / "ckpt").iterdir()
+                   if path.is_dir())
+    assert saved == [0, 2 * 1920, 4 * 1920]
+
+
+def test_keys_of_the_env_are_options(penstock, tmp_path):
+    plan = penstock("train", *EPOCHS, "--max-steps=30", "--episodes", 1000, "--dry-run").stdout
+    assert "max_steps = 30  # --max-steps" in plan and "steps = 30" in plan
+    assert "# 1000 episodes: 15 epochs of 64 and a remainder of 40" in plan and "# 16 updates of 1920 samples" in plan
+    assert "'--max-steps'" in penstock("train", "--env", "pendulum", "--max-step", 3, code=2).stderr
+    assert "'--episodes'" in penstock("train", "--env", "pendulum", "--episode", 3, code=2).stderr
+    assert "expected a value" in penstock("train", "--env", "pendulum", "--max-steps", code=2).stderr
+    few = penstock.json("train", *EPOCHS, "--num-envs", 256, "--max-steps", 30, "--episodes", 1000, "--dry-run")
+    assert few["epochs"] == {"whole": 3, "remainder": 232} and "--episodes 3840" in few["warnings"][0]

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ struct RolloutConfig {
 
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit("steps", steps, "steps of every env per rollout", Range{1, 1 << 20});
+    visit("steps", steps, "steps of every env per rollout; auto: the longest episode",
+          Range{0, 1 << 20, true});
     visit(
         "shards", shards,
         "parts that envs and minibatches are split into; at most this many threads are of use, and "
@@ -48,9 +50,11 @@ struct RolloutConfig {
 struct RunSection {
   std::string dir;
   std::int64_t save_interval = 0;
+  std::string save_unit = "steps";
   double save_every_s = 30;
   std::int64_t keep = 3;
   std::int64_t log_interval = 1;
+  bool print_updates = false;
   std::int64_t eval_interval = 0;
   std::int64_t eval_episodes = 20;
   double stop_at_reward = std::numeric_limits<double>::infinity();
@@ -60,10 +64,13 @@ struct RunSection {
     visit("dir", dir, "where the run lives; empty: runs/ENV-SEED");
     visit("save_interval", save_interval, "env steps between checkpoints; 0: by time only",
           Range{0, 1e18});
+    visit("save_unit", save_unit, "what save_interval counts: env steps, or updates",
+          Choices{"steps", "updates"});
     visit("save_every_s", save_every_s, "seconds between checkpoints; 0: by steps only",
           Range{0, 1e9});
     visit("keep", keep, "newest checkpoints kept, besides the best", Range{1, 1e6});
     visit("log_interval", log_interval, "updates between log lines", Range{1, 1e9});
+    visit("print_updates", print_updates, "what is logged is also printed, a line per update");
     visit("eval_interval", eval_interval, "env steps between evaluations; 0: at the end only",
           Range{0, 1e18});
     visit("eval_episodes", eval_episodes, "episodes of an evaluation; 0: none", Range{0, 1e6});
@@ -77,6 +84,7 @@ struct RunConfig {
   std::uint64_t seed = 1;
   std::int64_t total_timesteps = 500'000;
   std::int64_t total_episodes = 0;
+  std::int64_t total_updates = 0;
   std::string device = "cpu";
   std::int64_t threads = 0;
   bool pin_threads = false;
@@ -92,9 +100,14 @@ struct RunConfig {
   template <class Visitor>
   void fields(Visitor& visit) {
     visit("seed", seed, "of everything random in the run");
-    visit("total_timesteps", total_timesteps, "env steps to train for", Range{0, 1e15});
+    visit("total_timesteps", total_timesteps,
+          "env steps to train for; 0: as total_episodes or total_updates say", Range{0, 1e15});
     visit("total_episodes", total_episodes, "end after this many episodes; 0: by steps only",
           Range{0, 1e15});
+    visit("total_updates", total_updates,
+          "updates to train for where neither steps nor episodes are given, so that both grow with "
+          "the number of envs",
+          Range{0, 1e12});
     visit("device", device, "where the network runs", Choices{"cpu", "cuda", "mps"});
     visit(
         "threads", threads,
@@ -119,6 +132,18 @@ struct RunConfig {
   /// Steps of every env between updates.
   [[nodiscard]] std::int64_t horizon() const { return rollout.steps * ppo.update_interval; }
   [[nodiscard]] std::int64_t samples_per_update() const { return horizon() * env.num_envs; }
+  /// That the budget of steps allows.
+  [[nodiscard]] std::int64_t max_updates() const {
+    return (total_timesteps + samples_per_update() - 1) / samples_per_update();
+  }
+};
+
+/// How a budget of episodes falls into epochs: one episode of every env each.
+struct Epochs {
+  std::int64_t whole = 0;
+  std::int64_t remainder = 0;  // episodes asked of the last epoch, which all envs play all the same
+
+  [[nodiscard]] std::int64_t count() const { return whole + (remainder > 0 ? 1 : 0); }
 };
 
 /// Bytes that a run holds at once, by what holds them.
@@ -148,6 +173,8 @@ class Plan {
   [[nodiscard]] const std::vector<Field>& fields() const { return fields_; }
   [[nodiscard]] std::string run_dir() const;
 
+  /// None when the run does not count episodes, or a rollout is not one episode of every env.
+  [[nodiscard]] std::optional<Epochs> epochs() const;
   [[nodiscard]] MemoryEstimate memory() const;
   /// Throws ConfigError, with what takes the most and what to change, when the run needs more than
   /// `available` bytes.
@@ -156,6 +183,8 @@ class Plan {
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
+  void resolve_auto();
+
   RunConfig config_;
   std::unique_ptr<EnvFactory> env_;
   NetworkEntry network_;

@@ -30,6 +30,8 @@ struct Observer {
                                                                    const Metrics&) {};
   std::function<void(const std::string&)> note = [](const std::string&) {
   };  // saved, resumed, damaged
+  std::function<void(const std::string&)> line = [](const std::string&) {
+  };  // with run.print_updates: what runs, and each update
 };
 
 /// How a run ended.
@@ -69,6 +71,8 @@ class Trainer {
   void learn();
   void log(Metrics metrics);
   void log_stats(Metrics& metrics) const;
+  void print_header() const;
+  void print_update(const Metrics& metrics);
   void count_episodes();
   void report_incidents();
   void evaluate_now();
@@ -97,6 +101,8 @@ class Trainer {
   std::int64_t started_at_ = 0;  // timesteps
   Stopwatch since_save_;
   std::int64_t last_save_at_ = -1;
+  std::int64_t last_save_update_ = 0;
+  std::vector<EpisodeEnd> since_log_;  // episodes that no printed line has told of
   EvalResult last_eval_;
   double seconds_per_step_ = 0;  // of every env once
   SampleTime sample_time_;

@@ -95,3 +95,53 @@ TEST_CASE("a minibatch that is too large for memory is split, and so does not co
   CHECK(whole == batches("ppo.minibatch=2097152"));
   CHECK(whole < 2'000'000'000);
 }
+
+TEST_CASE("what is left to the env and to the episodes is a number in the end") {
+  const Catalog catalog = default_catalog();
+  const Plan plan(given({"env.id=pendulum", "env.max_steps=30", "env.num_envs=64",
+                         "rollout.steps=auto", "total_timesteps=0", "total_episodes=1000"}),
+                  catalog);
+  CHECK(plan.config().rollout.steps == 30);
+  CHECK(plan.config().samples_per_update() == 1920);
+  CHECK(plan.config().total_timesteps == 16 * 1920);  // the remainder is played whole
+  CHECK(plan.config().max_updates() == 16);
+  REQUIRE(plan.epochs());
+  CHECK(plan.epochs()->whole == 15);
+  CHECK(plan.epochs()->remainder == 40);
+  CHECK(plan.epochs()->count() == 16);
+}
+
+TEST_CASE("a budget of updates grows with the envs, and gives way to episodes") {
+  const Catalog catalog = default_catalog();
+  const auto steps = [&](const char* envs, const char* episodes) {
+    return Plan(given({"env.id=pendulum", "env.max_steps=30", "rollout.steps=auto",
+                       "total_timesteps=0", "total_updates=100", envs, episodes}),
+                catalog)
+        .config()
+        .total_timesteps;
+  };
+  CHECK(steps("env.num_envs=64", "total_episodes=0") == 100 * 64 * 30);
+  CHECK(steps("env.num_envs=256", "total_episodes=0") == 100 * 256 * 30);
+  CHECK(steps("env.num_envs=64", "total_episodes=128") == 2 * 64 * 30);
+}
+
+TEST_CASE("envs that grew without their episodes are warned of, with the number to use") {
+  const Catalog catalog = default_catalog();
+  const auto warnings = [&](const char* envs) {
+    return Plan(given({"env.id=pendulum", "env.max_steps=30", "rollout.steps=auto",
+                       "total_timesteps=0", "total_episodes=1000", envs}),
+                catalog)
+        .warnings();
+  };
+  CHECK(warnings("env.num_envs=64").empty());
+  const auto few = warnings("env.num_envs=256");
+  REQUIRE(few.size() == 1);
+  CHECK(few[0].find("3 whole epochs") != std::string::npos);
+  CHECK(few[0].find("--episodes 3840") != std::string::npos);
+}
+
+TEST_CASE("auto asks for an env whose episodes end") {
+  const Catalog catalog = default_catalog();
+  CHECK_THROWS_WITH_AS(Plan(given({"env.id=bandit", "rollout.steps=auto"}), catalog),
+                       doctest::Contains("rollout.steps"), ConfigError);
+}

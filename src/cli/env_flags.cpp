@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/verbs.h"
+#include "penstock/train/config.h"
+
+namespace penstock::cli {
+namespace {
+
+std::string flag_of(const Field& field) {
+  std::string name = field.path.substr(field.path.find('.') + 1);
+  std::ranges::replace(name, '_', '-');
+  return "--" + name;
+}
+
+std::vector<std::string> spellings(const CLI::App& verb, const std::vector<Field>& fields) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) { names.push_back("--" + name); }
+  }
+  for (const Field& field : fields) { names.push_back(flag_of(field)); }
+  return names;
+}
+
+}  // namespace
+
+void add_env_flags(const CLI::App& verb, const Catalog& catalog, Settings& settings) {
+  const std::vector<std::string> words = verb.remaining();
+  if (words.empty()) { return; }
+  const Setting* id = settings.find("env.id");
+  const auto env = catalog.env(id == nullptr ? EnvConfig{}.id : id->text);
+  const std::vector<Field> fields = env->fields();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
+    const auto field =
+        std::ranges::find_if(fields, [&](const Field& f) { return flag_of(f) == name; });
+    if (field == fields.end()) {
+      throw UsageError(fmt::format("{}: neither an option of {} nor a key of the env{}", words[i],
+                                   verb.get_name(), did_you_mean(name, spellings(verb, fields))));
+    }
+    std::string value;
+    if (name.size() < words[i].size()) {
+      value = words[i].substr(name.size() + 1);
+    } else if (i + 1 < words.size() && !words[i + 1].starts_with("--")) {
+      value = words[++i];
+    } else if (std::holds_alternative<bool*>(field->target)) {
+      value = "true";
+    } else {
+      throw UsageError(fmt::format("{}: expected a value [{}]", name, field->path));
+    }
+    settings.add(field->path, value, name);
+  }
+}
+
+}  // namespace penstock::cli
