@@ -67,6 +67,14 @@ void Notes::clear() {
   days = 0;
 }
 
+bool Notes::fits(std::size_t num_customers) const {
+  const auto known = [&](const AnswerSample& sample) {
+    return sample.customer < num_customers && sample.offer < kNumOffers;
+  };
+  return counts.size() == num_customers && samples.size() <= max_samples_ &&
+         (next_sample == 0 || next_sample < samples.size()) && std::ranges::all_of(samples, known);
+}
+
 SharedBeliefs::SharedBeliefs(const Options& options, const AnswerModel& answers)
     : options_(options),
       filter_(answers),

@@ -29,6 +29,8 @@ struct Notes {
   /// Other people.
   void begin_generation(std::uint64_t number);
   void clear();
+  /// Whether loaded notes are of that many customers.
+  [[nodiscard]] bool fits(std::size_t num_customers) const;
 
   template <class Archive>
   void state(Archive& archive) {
