@@ -28,7 +28,8 @@ class AnswerModel {
   /// rule: taken iff the type allows it. noisy: the rule's answer, turned round with probability
   /// eta. logit: the more minutes an offer asks for the less likely, and far less where the type
   /// does not allow them. Throws UsageError that names these.
-  explicit AnswerModel(std::string_view name = "rule", double eta = 0.05);
+  explicit AnswerModel(std::string_view name, double eta = 0.05);
+  AnswerModel() : AnswerModel("rule") {}
 
   [[nodiscard]] double acceptance(std::size_t type, std::size_t offer) const {
     return table_[type][offer];
