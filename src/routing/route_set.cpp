@@ -7,6 +7,8 @@
 namespace penstock::routing {
 namespace {
 
+constexpr std::size_t kMostRoom = 256;
+
 std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
 
 }  // namespace
@@ -22,10 +24,14 @@ void RouteSet::clear(const Instance& instance) {
   }
   const Window day = instance.nodes[0].window;
   const Stop depot{.node = 0, .load = 0, .leave = day.earliest, .latest = day.latest};
+  // Room for the longest route of a small day, so that no later one asks for more.
+  const std::size_t room = std::min(instance.num_nodes() + 1, kMostRoom);
   for (Route& route : routes_) {
+    route.stops.reserve(room);
     route.stops.assign(2, depot);
     route.saved = false;
   }
+  for (auto& stops : saved_) { stops.reserve(room); }
   vehicle_of_.assign(index(instance.num_requests()), -1);
   changed_.clear();
   marked_ = false;
