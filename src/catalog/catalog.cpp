@@ -4,6 +4,7 @@
 #include "penstock/cage2_cli/cage2_cli.h"
 #include "penstock/classic/classic.h"
 #include "penstock/nn/transformer.h"
+#include "penstock/routing/dvrptw.h"
 
 namespace penstock {
 namespace {
@@ -19,6 +20,7 @@ Catalog default_catalog(const PythonHost& host) {
   Catalog catalog;
   catalog.envs = classic_envs();
   append(catalog.envs, cage2_envs());
+  append(catalog.envs, routing::routing_envs());
   catalog.networks = {
       {"mlp", "linear layers with tanh or ReLU, separate or shared trunk", make_mlp},
       {"transformer", "attention between the rows of an observation, or between its features",

@@ -28,9 +28,10 @@ bool allows_later(Flexibility type) {
 }
 
 double logit_acceptance(Flexibility type, std::size_t offer) {
-  constexpr double kStep = 10;
-  const double earlier = earlier_minutes(offer) / kStep;
-  const double later = later_minutes(offer) / kStep;
+  constexpr double kStep = 600;
+  const OfferedTime time = offered_time(static_cast<std::int32_t>(offer));
+  const double earlier = time.earlier / kStep;
+  const double later = time.later / kStep;
   const double utility = kGoodwill +
                          earlier * (allows_earlier(type) ? kAllowedStep : kForbiddenStep) +
                          later * (allows_later(type) ? kAllowedStep : kForbiddenStep);
@@ -42,8 +43,8 @@ double safe_log(double p) { return p > 0 ? std::log(p) : kImpossible; }
 }  // namespace
 
 bool allows(Flexibility type, std::size_t offer) {
-  return (earlier_minutes(offer) == 0 || allows_earlier(type)) &&
-         (later_minutes(offer) == 0 || allows_later(type));
+  const OfferedTime time = offered_time(static_cast<std::int32_t>(offer));
+  return (time.earlier == 0 || allows_earlier(type)) && (time.later == 0 || allows_later(type));
 }
 
 void compute_masks_from_flexibility(std::span<const Flexibility> types, std::span<bool> masks) {
@@ -77,7 +78,7 @@ AnswerModel::AnswerModel(std::string_view name, double eta) {
                          : allows(type, offer) ? 1 - noise
                                                : noise;
     }
-    table_[t][kNullOffer] = 1;
+    table_[t][kNoChange] = 1;
   }
 }
 

@@ -17,6 +17,12 @@ KILLS = int(os.environ.get("PENSTOCK_TEST_KILLS", "3"))
 RUN = ["--env", "acrobot", "--num-envs", 37, "--total-timesteps", 400_000, "--seed", 5, "--save-interval", 1,
        "--set", "normalise.obs=true", "--set", "normalise.reward=true", "--set", "run.eval_episodes=1"]
 
+# Envs that learn together: an embedding is trained after every rollout, beside the next one.
+LEARNING = ["--env", "dvrptw", "--num-envs", 16, "--total-timesteps", 15_000, "--seed", 5, "--save-interval", 1,
+            "--set", "env.oracle=insertion", "--set", "env.mask=learnt", "--set", "env.answer=noisy",
+            "--set", "env.embedding=async", "--set", "env.embedding_interval=480", "--set", "rollout.steps=30",
+            "--set", "run.eval_episodes=1"]
+
 
 @pytest.fixture(scope="module")
 def uninterrupted(penstock, tmp_path_factory):
@@ -38,11 +44,9 @@ def interrupt(process, seconds, how):
     return running
 
 
-def test_kill_9_and_resume(penstock, uninterrupted, tmp_path):
-    expected, duration = uninterrupted
-    run = tmp_path / "run"
+def kill_and_resume(penstock, args, run, expected, duration):
     rng = random.Random(1)
-    verb = ["train", *RUN, "--run-dir", run]
+    verb = ["train", *args, "--run-dir", run]
     landed = 0
     for _ in range(KILLS):
         process = penstock.start(*verb)
@@ -60,6 +64,19 @@ def test_kill_9_and_resume(penstock, uninterrupted, tmp_path):
     steps = steps_in(run / "metrics.jsonl")
     trained = steps[: steps.index(max(steps)) + 1]
     assert trained == sorted(set(trained)), "a step was logged twice or out of order"
+
+
+def test_kill_9_and_resume(penstock, uninterrupted, tmp_path):
+    kill_and_resume(penstock, RUN, tmp_path / "run", *uninterrupted)
+
+
+def test_kill_9_while_an_embedding_learns(penstock, tmp_path):
+    begin = time.monotonic()
+    expected = penstock.json("train", *LEARNING, "--run-dir", tmp_path / "whole")
+    duration = time.monotonic() - begin
+    metrics = (tmp_path / "whole" / "metrics.jsonl").read_text()
+    assert metrics.count('"embedding/loss"') > 10
+    kill_and_resume(penstock, LEARNING, tmp_path / "run", expected, duration)
 
 
 def test_sigterm_saves_and_asks_to_be_run_again(penstock, uninterrupted, tmp_path):

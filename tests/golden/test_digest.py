@@ -23,6 +23,17 @@ def test_threads_and_repetition_do_not_matter(penstock, tmp_path, envs, learner)
     assert len(digests) == 1
 
 
+@pytest.mark.parametrize("embedding", ["sync", "async"])
+def test_envs_that_learn_together_do_so_for_any_number_of_threads(penstock, tmp_path, embedding):
+    digests = {penstock.json("train", "--env", "dvrptw", "--num-envs", 12, "--total-timesteps", 2880, "--seed", 1,
+                             "--threads", threads, "--set", "rollout.shards=4", "--set", "rollout.steps=30",
+                             "--set", "env.oracle=insertion", "--set", "env.mask=learnt",
+                             "--set", "env.embedding_interval=360", "--set", f"env.embedding={embedding}",
+                             "--set", "env.embedding_epochs=5", "--set", "run.eval_episodes=1",
+                             "--run-dir", tmp_path / str(threads))["digest"] for threads in (1, 2, 4)}
+    assert len(digests) == 1
+
+
 def test_what_matters_matters(penstock, tmp_path):
     def digest(name, *args):
         return penstock.json("train", "--total-timesteps", 4096, "--set", "run.eval_episodes=0", *args,

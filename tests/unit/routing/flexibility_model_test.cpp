@@ -18,7 +18,7 @@ std::vector<AnswerSample> answers(const AnswerModel& model, std::size_t count, s
   while (samples.size() < count) {
     const auto customer = static_cast<std::uint16_t>(random.below(kCustomers));
     const auto offer = static_cast<std::uint8_t>(random.below(kNumOffers));
-    if (offer == kNullOffer) { continue; }
+    if (offer == kNoChange) { continue; }
     const bool taken = model.answer(type_of(customer), offer, random);
     samples.push_back({customer, offer, static_cast<std::uint8_t>(taken)});
   }
@@ -106,7 +106,8 @@ TEST_CASE("training is a function of seed and samples, and goes on from a saved 
   const auto samples = answers(rule, 2000, 10);
   FlexibilityModel whole(kCustomers, rule, 11);
   FlexibilityModel first(kCustomers, rule, 11);
-  whole.train(samples, 6);
+  whole.train(samples, 3);
+  whole.train(samples, 3);
   first.train(samples, 3);
   std::vector<std::byte> bytes;
   StateWriter writer(bytes);

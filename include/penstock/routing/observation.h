@@ -1,0 +1,77 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "penstock/env/spec.h"
+#include "penstock/routing/answers.h"
+#include "penstock/routing/booking.h"
+#include "penstock/routing/route_set.h"
+
+namespace penstock::routing {
+
+/// list: a row per request, [C, 6]. hist: counts by zone and half-hour, [606, 2]. set: a token per
+/// request with coordinates and slack, the insertion price of each offer, chances and belief.
+enum class ObsKind : std::uint8_t { list, hist, set };
+
+/// What one env keeps of its day for observations: zones, and the histogram of what was promised.
+class Sketch {
+ public:
+  /// A new day; `side` is of the square that the zones divide.
+  void begin(const Booking& booking, double side);
+  /// Takes in what was promised since.
+  void follow(const Booking& booking);
+
+  /// The six entries of a request in the histogram, or in a row of the list.
+  struct Entry {
+    std::int32_t pickup_zone;
+    std::int32_t drop_zone;
+    std::array<Window, 2> windows;
+  };
+  [[nodiscard]] Entry entry(const Instance& instance, std::int32_t request) const;
+  [[nodiscard]] std::span<const std::uint16_t> histogram() const { return histogram_; }  // [606]
+
+ private:
+  std::vector<std::int16_t> zones_;  // [nodes]
+  std::vector<std::uint16_t> histogram_;
+  std::size_t num_counted_ = 0;
+};
+
+/// Writes rows of one kind.
+class Observer {
+ public:
+  struct Options {
+    ObsKind kind = ObsKind::set;
+    bool belief = false;  // list and hist: a part with the belief about the caller follows
+    std::size_t num_customers = 30;
+    double side = 1;  // metres
+  };
+  Observer(const Options& options, const BookingRules& rules);
+
+  [[nodiscard]] const Layout& layout() const { return layout_; }
+  /// Whether write() looks at the belief.
+  [[nodiscard]] bool needs_belief() const {
+    return options_.belief || options_.kind == ObsKind::set;
+  }
+  [[nodiscard]] double side() const { return options_.side; }
+  /// `routes` is room for the work; its contents do not matter.
+  void write(const Booking& booking, const Sketch& sketch, const Belief& belief, RouteSet& routes,
+             std::span<float> row) const;
+
+  /// Places of the histogram's entries: 2 x 207 zones, 4 x 48 half-hours.
+  static constexpr std::size_t kHalfHours = 48;
+  static constexpr std::size_t kHistogram = 606;
+  static constexpr std::size_t kTokenWidth = 16;
+
+ private:
+  void write_list(const Booking& booking, const Sketch& sketch, std::span<float> row) const;
+  void write_set(const Booking& booking, const Belief& belief, RouteSet& routes,
+                 std::span<float> row) const;
+
+  Options options_;
+  BookingRules rules_;
+  Layout layout_;
+};
+
+}  // namespace penstock::routing

@@ -1,0 +1,123 @@
+#include "penstock/routing/booking.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "penstock/base/errors.h"
+#include "penstock/routing/checker.h"
+
+namespace penstock::routing {
+namespace {
+
+// Places of their own in the day's randomness, which is the generator's.
+constexpr std::uint32_t kCallersOwner = 0x63616c6c;
+constexpr std::uint32_t kAnswersOwner = 0x616e7377;
+constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  // spreads the steps of a day over all seeds
+
+void put(Instance& instance, std::int32_t request, const RequestWindows& windows) {
+  const auto node = static_cast<std::size_t>(instance.first_node(request));
+  instance.nodes[node].window = windows[0];
+  if (instance.mode == Mode::ride) { instance.nodes[node + 1].window = windows[1]; }
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw DataError("env state: " + why + "; the config must be the run's own");
+}
+
+}  // namespace
+
+void Booking::make_day(const Generator& generator) {
+  generator.make(seed_, instance_);
+  callers_.resize(static_cast<std::size_t>(instance_.num_requests()));
+  std::iota(callers_.begin(), callers_.end(), std::size_t{0});
+  Random random({.seed = seed_, .owner = kCallersOwner});
+  for (std::size_t i = callers_.size(); i > 1; --i) {
+    std::swap(callers_[i - 1], callers_[random.below(static_cast<std::uint32_t>(i))]);
+  }
+}
+
+void Booking::begin(const Generator& generator, std::uint64_t seed) {
+  seed_ = seed;
+  make_day(generator);
+  answers_ = Random({.seed = seed, .owner = kAnswersOwner});
+  request_ = 0;
+  cost_ = paid_ = 0;
+  tally_ = {};
+  agreed_.clear();
+  served_.clear();
+  agreed_.reserve(callers_.size());
+  served_.reserve(callers_.size());
+  plan_.routes.resize(static_cast<std::size_t>(instance_.vehicles));
+  for (auto& route : plan_.routes) {
+    route.clear();
+    route.reserve(instance_.num_nodes());
+  }
+}
+
+Booking::Answer Booking::offer(std::int32_t action, Flexibility type, const BookingRules& rules) {
+  // Two draws whatever is offered, so that days with other offers remain comparable.
+  const bool taken = rules.answers.answer(type, static_cast<std::size_t>(action), answers_);
+  const bool leaves = answers_.uniform() < rules.walk_away && !taken;
+  paid_ = 0;
+  ++tally_.requests;
+  if (action != kNoChange) {
+    ++tally_.asked;
+    if (taken) {
+      ++tally_.taken;
+      tally_.minutes += offered_minutes(action);
+      paid_ = rules.per_minute * offered_minutes(action);
+      put(instance_, request_, offered_windows(instance_, request_, rules.offer, action));
+    } else {
+      paid_ = rules.rejection;
+    }
+  }
+  agreed_.push_back(static_cast<std::int8_t>(taken ? action : kNoChange));
+  if (leaves) { ++tally_.left; }
+  return {.taken = taken, .stays = !leaves};
+}
+
+RoutingProblem Booking::problem() {
+  return {.instance = &instance_,
+          .served = served_,
+          .request = request_,
+          .seed = seed_ + kOdd * static_cast<std::uint64_t>(request_ + 1),
+          .plan = &plan_};
+}
+
+Cost Booking::finish(const RoutingProblem* solved, const BookingRules& rules) {
+  Cost reward = -paid_;
+  if (solved != nullptr && solved->fits) {
+    reward += cost_ - solved->cost;
+    cost_ = solved->cost;
+    served_.push_back(request_);
+  } else if (solved != nullptr) {
+    reward -= rules.unserved;
+    ++tally_.unserved;
+  }
+  ++request_;
+  return reward;
+}
+
+void Booking::restore(const Generator& generator, OfferKind kind) {
+  make_day(generator);
+  const std::int32_t num_requests = instance_.num_requests();
+  if (request_ < 0 || request_ > num_requests || std::cmp_not_equal(agreed_.size(), request_)) {
+    refuse("a day of another number of requests");
+  }
+  for (std::int32_t r = 0; r < request_; ++r) {
+    const std::int8_t action = agreed_[static_cast<std::size_t>(r)];
+    if (action < 0 || action >= kOffers) { refuse("an offer that there is not"); }
+    put(instance_, r, offered_windows(instance_, r, kind, action));
+  }
+  const auto known = [&](std::int32_t r) { return r >= 0 && r < request_; };
+  if (!std::ranges::all_of(served_, known)) { refuse("a request that there is not"); }
+  if (const auto violation = find_violation(instance_, plan_, served_)) { refuse(*violation); }
+  if (cost_ != cost_of(instance_, plan_)) { refuse("a plan of another cost"); }
+  plan_.routes.resize(static_cast<std::size_t>(instance_.vehicles));
+  for (auto& route : plan_.routes) { route.reserve(instance_.num_nodes()); }
+  agreed_.reserve(callers_.size());
+  served_.reserve(callers_.size());
+}
+
+}  // namespace penstock::routing

@@ -1,0 +1,287 @@
+#include "routing/dvrptw_env.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "penstock/base/errors.h"
+
+namespace penstock::routing {
+namespace {
+
+constexpr std::uint32_t kMaskOwner = 0x6d61736b;  // its own place in the day's randomness
+constexpr double kMetresPerKm = 1000;
+constexpr std::size_t kMostThreads = 256;  // whose workbenches are kept without allocating
+
+/// An env need not hold more than its share of the buffer.
+std::size_t samples_per_env(const DvrptwConfig& config, std::size_t num_envs) {
+  if (config.mask != "learnt") { return 0; }
+  const auto share =
+      static_cast<std::size_t>(config.embedding_buffer) / std::max<std::size_t>(1, num_envs);
+  return std::max(share, static_cast<std::size_t>(config.customers));
+}
+
+SharedBeliefs::Options belief_options(const DvrptwConfig& config, std::size_t num_envs) {
+  const auto customers = static_cast<std::size_t>(config.customers);
+  constexpr std::int64_t kDays = 10;
+  SharedBeliefs::Options options;
+  options.num_customers = customers;
+  options.people = config.people;
+  options.epsilon = config.epsilon;
+  options.epsilon_decay = config.epsilon_decay;
+  options.epsilon_floor = config.epsilon_floor;
+  options.learns = config.mask == "learnt";
+  options.embedding = {
+      .num_customers = customers,
+      .capacity = static_cast<std::size_t>(config.embedding_buffer),
+      .interval = config.embedding_interval > 0
+                      ? config.embedding_interval
+                      : kDays * static_cast<std::int64_t>(num_envs) * config.customers,
+      .epochs = config.embedding_epochs,
+      .background = config.embedding == "async",
+      .seed = config.people};
+  return options;
+}
+
+void write_stats(const Booking& booking, std::array<double, kMaxStats>& stats) {
+  const DayTally& tally = booking.tally();
+  const double requests = std::max(1, tally.requests);
+  stats[0] = static_cast<double>(booking.cost()) / kMetresPerKm;
+  stats[1] = tally.unserved / requests;
+  stats[2] = tally.taken / std::max(1.0, static_cast<double>(tally.asked));
+  stats[3] = tally.minutes / requests;
+}
+
+}  // namespace
+
+/// A workbench for the time of a call. Which one it is does not matter: they keep memory only.
+class DvrptwEnv::Lent {
+ public:
+  explicit Lent(DvrptwEnv& env) : env_(env) {
+    {
+      const std::scoped_lock lock(env_.mutex_);
+      if (!env_.idle_.empty()) {
+        bench_ = std::move(env_.idle_.back());
+        env_.idle_.pop_back();
+      }
+    }
+    if (!bench_) {
+      bench_ = std::make_unique<Workbench>();
+      bench_->oracle = env_.make_oracle_(env_.config_.oracle);
+      bench_->problems.reserve(env_.slots_.size());
+    }
+  }
+  ~Lent() {
+    const std::scoped_lock lock(env_.mutex_);
+    env_.idle_.push_back(std::move(bench_));
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+  Workbench& operator*() { return *bench_; }
+
+ private:
+  DvrptwEnv& env_;
+  std::unique_ptr<Workbench> bench_;
+};
+
+DvrptwEnv::DvrptwEnv(const DvrptwConfig& config, std::size_t num_envs, std::uint64_t seed,
+                     OracleMaker make_oracle)
+    : config_(config),
+      parts_(config),
+      seed_(seed),
+      beliefs_(belief_options(config, num_envs), parts_.rules.answers),
+      own_seeds_(num_envs),
+      make_oracle_(std::move(make_oracle)) {
+  idle_.reserve(kMostThreads);
+  const auto customers = static_cast<std::size_t>(config.customers);
+  slots_.reserve(num_envs);
+  for (std::size_t i = 0; i < num_envs; ++i) {
+    slots_.emplace_back(customers, samples_per_env(config, num_envs));
+    draw_people(slots_.back());
+  }
+  // An oracle that there is not is refused here, not in the first step.
+  idle_.push_back(std::make_unique<Workbench>());
+  idle_.back()->oracle = make_oracle_(config.oracle);
+  idle_.back()->problems.reserve(num_envs);
+}
+
+void DvrptwEnv::seed(std::size_t env, std::uint64_t seed) {
+  Slot& slot = slots_[env];
+  own_seeds_[env] = seed;
+  slot.episode = 0;
+  slot.notes.clear();
+  slot.notes.begin_generation(0);
+  draw_people(slot);
+}
+
+std::uint64_t DvrptwEnv::next_seed(std::size_t env) {
+  const std::uint64_t episode = slots_[env].episode++;
+  if (own_seeds_[env]) { return episode_seed(*own_seeds_[env], 0, episode); }
+  return episode_seed(seed_, static_cast<std::uint32_t>(env), episode);
+}
+
+void DvrptwEnv::draw_people(Slot& slot) const {
+  draw_types(config_.people, slot.notes.generation, slot.types);
+}
+
+void DvrptwEnv::begin_episode(std::size_t env, Workbench& bench, Row row) {
+  Slot& slot = slots_[env];
+  const auto stay = static_cast<std::uint64_t>(config_.stay_days);
+  const std::uint64_t generation = stay > 0 ? slot.episode / stay : 0;
+  if (generation != slot.notes.generation) {
+    slot.notes.begin_generation(generation);
+    draw_people(slot);
+  }
+  const std::uint64_t seed = next_seed(env);
+  slot.booking.begin(*parts_.generator, seed);
+  slot.sketch.begin(slot.booking, parts_.observer.side());
+  slot.mask_random = Random({.seed = seed, .owner = kMaskOwner});
+  slot.epsilon = beliefs_.epsilon(slot.notes);
+  slot.total_reward = 0;
+  ++slot.notes.days;
+  write(slot, bench, row);
+}
+
+void DvrptwEnv::reset(EnvRange range, ObsRows next) {
+  Lent bench(*this);
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    begin_episode(i, *bench, row(next, i - range.begin));
+  }
+}
+
+void DvrptwEnv::step(EnvRange range, ActionRows actions, ObsRows next, OutcomeRows outcome) {
+  Lent lent(*this);
+  Workbench& bench = *lent;
+  bench.problems.clear();
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    Slot& slot = slots_[i];
+    const std::size_t customer = slot.booking.customer();
+    const auto action = static_cast<std::int32_t>(actions.choices[i - range.begin]);
+    const auto answer = slot.booking.offer(action, slot.types[customer], parts_.rules);
+    slot.notes.add(customer, static_cast<std::size_t>(action), answer.taken);
+    if (answer.stays) { bench.problems.push_back(slot.booking.problem()); }
+  }
+  bench.oracle->solve(bench.problems);
+
+  auto solved = bench.problems.begin();
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    const std::size_t k = i - range.begin;
+    Booking& booking = slots_[i].booking;
+    const bool stayed = solved != bench.problems.end() && solved->instance == &booking.instance();
+    const Cost reward = booking.finish(stayed ? &*solved++ : nullptr, parts_.rules);
+    outcome.reward[k] = static_cast<float>(static_cast<double>(reward) / kMetresPerKm);
+    outcome.terminated[k] = booking.over();
+    outcome.truncated[k] = false;
+    slots_[i].total_reward += outcome.reward[k];
+    slots_[i].sketch.follow(booking);
+    write(slots_[i], bench, row(next, k));
+    if (booking.over()) {
+      const std::size_t features = parts_.spec.obs.size();
+      end_episode(i, bench, row(next, k), outcome.final_obs.subspan(k * features, features),
+                  outcome.episode[k]);
+    }
+  }
+}
+
+void DvrptwEnv::end_episode(std::size_t env, Workbench& bench, Row row, std::span<float> final_obs,
+                            EpisodeEnd& end) {
+  const Slot& slot = slots_[env];
+  end = {slot.total_reward, slot.booking.instance().num_requests(), Success::unknown};
+  write_stats(slot.booking, end.stats);
+  std::ranges::copy(row.obs, final_obs.begin());
+  begin_episode(env, bench, row);
+}
+
+Row DvrptwEnv::row(ObsRows rows, std::size_t k) const {
+  const std::size_t features = parts_.spec.obs.size();
+  Row out{rows.obs.subspan(k * features, features), {}};
+  if (parts_.mask != MaskKind::none) { out.legal = rows.legal.subspan(k * kNumOffers, kNumOffers); }
+  return out;
+}
+
+Belief DvrptwEnv::belief_of(const Slot& slot) const {
+  const std::size_t customer = slot.booking.customer();
+  if (parts_.mask == MaskKind::learnt) { return beliefs_.learnt(customer, slot.notes); }
+  if (parts_.mask != MaskKind::known) { return beliefs_.posterior(customer, slot.notes); }
+  Belief certain{};
+  certain[static_cast<std::size_t>(slot.types[customer])] = 1;
+  return certain;
+}
+
+void DvrptwEnv::write(Slot& slot, Workbench& bench, Row row) const {
+  Belief belief{};
+  const bool over = slot.booking.over();
+  if (!over && (parts_.mask != MaskKind::none || parts_.observer.needs_belief())) {
+    belief = belief_of(slot);
+  }
+  parts_.observer.write(slot.booking, slot.sketch, belief, bench.routes, row.obs);
+  if (row.legal.empty()) { return; }
+  if (over) {
+    std::ranges::fill(row.legal, true);
+  } else {
+    write_mask(slot, belief, row.legal);
+  }
+}
+
+void DvrptwEnv::write_mask(Slot& slot, const Belief& belief, std::span<bool> legal) const {
+  // Two draws whatever the mask is made from, so that its kinds remain comparable.
+  const bool ignored = slot.mask_random.uniform() < slot.epsilon;
+  double place = slot.mask_random.uniform();
+  if (ignored && parts_.mask != MaskKind::known) {
+    std::ranges::fill(legal, true);
+    return;
+  }
+  if (parts_.mask_from == MaskFrom::soft) {
+    constexpr double kLikely = 0.5;
+    for (std::size_t offer = 0; offer < kNumOffers; ++offer) {
+      legal[offer] = parts_.rules.answers.acceptance(belief, offer) >= kLikely;
+    }
+    return;
+  }
+  Flexibility type = likeliest(belief);
+  if (parts_.mask_from == MaskFrom::sample) {
+    for (std::size_t t = 0; t < kNumTypes; ++t) {
+      if (place < belief[t]) {
+        type = static_cast<Flexibility>(t);
+        break;
+      }
+      place -= belief[t];
+    }
+  }
+  compute_masks_from_flexibility({&type, 1}, legal);
+}
+
+void DvrptwEnv::save(std::size_t env, std::vector<std::byte>& out) const {
+  StateWriter writer(out);
+  // state() serves loading too and so is not const; writing changes nothing.
+  const_cast<Slot&>(slots_[env]).state(writer);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+}
+
+void DvrptwEnv::load(std::size_t env, std::span<const std::byte> bytes) {
+  StateReader reader(bytes);
+  Slot& slot = slots_[env];
+  slot.state(reader);
+  if (!reader.empty()) { throw DataError("env state: more bytes than this env has"); }
+  if (!slot.notes.fits(slot.types.size())) {
+    throw DataError("env state: notes about another number of customers");
+  }
+  slot.booking.restore(*parts_.generator, parts_.rules.offer);
+  slot.sketch.begin(slot.booking, parts_.observer.side());
+  draw_people(slot);
+}
+
+void DvrptwEnv::between_rollouts() {
+  std::vector<Notes*> notes;
+  notes.reserve(slots_.size());
+  for (Slot& slot : slots_) { notes.push_back(&slot.notes); }
+  beliefs_.merge(notes);
+}
+
+std::vector<std::pair<std::string, double>> DvrptwEnv::take_metrics() {
+  return beliefs_.take_metrics();
+}
+
+void DvrptwEnv::load_shared(std::span<const std::byte> bytes) {
+  if (!bytes.empty()) { beliefs_.load(bytes); }
+}
+
+}  // namespace penstock::routing

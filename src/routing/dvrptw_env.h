@@ -1,0 +1,95 @@
+#pragma once
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "penstock/routing/beliefs.h"
+#include "penstock/routing/booking.h"
+#include "penstock/routing/dvrptw.h"
+#include "penstock/routing/observation.h"
+
+namespace penstock::routing {
+
+enum class MaskKind : std::uint8_t { none, known, bayes, learnt };
+enum class MaskFrom : std::uint8_t { argmax, sample, soft };
+
+/// A config's words as values, made once.
+struct DvrptwParts {
+  explicit DvrptwParts(const DvrptwConfig& config);
+
+  BookingRules rules;
+  std::unique_ptr<Generator> generator;
+  MaskKind mask;
+  MaskFrom mask_from;
+  Observer observer;
+  EnvSpec spec;
+};
+
+class DvrptwEnv final : public VecEnv {
+ public:
+  DvrptwEnv(const DvrptwConfig& config, std::size_t num_envs, std::uint64_t seed,
+            OracleMaker make_oracle);
+
+  [[nodiscard]] const EnvSpec& spec() const override { return parts_.spec; }
+  [[nodiscard]] std::size_t num_envs() const override { return slots_.size(); }
+  void seed(std::size_t env, std::uint64_t seed) override;
+  void reset(EnvRange range, ObsRows next) override;
+  void step(EnvRange range, ActionRows actions, ObsRows next, OutcomeRows outcome) override;
+  void save(std::size_t env, std::vector<std::byte>& out) const override;
+  void load(std::size_t env, std::span<const std::byte> bytes) override;
+
+  void between_rollouts() override;
+  std::vector<std::pair<std::string, double>> take_metrics() override;
+  void save_shared(std::vector<std::byte>& out) const override { beliefs_.save(out); }
+  void load_shared(std::span<const std::byte> bytes) override;
+
+ private:
+  /// One env.
+  struct Slot {
+    Slot(std::size_t num_customers, std::size_t max_samples)
+        : notes(num_customers, max_samples), types(num_customers) {}
+    Booking booking;
+    Notes notes;
+    Random mask_random;
+    std::uint64_t episode = 0;  // the number of the next one
+    double total_reward = 0;
+    double epsilon = 0;
+    std::vector<Flexibility> types;  // [C], of the notes' generation
+    Sketch sketch;                   // of the booking
+
+    template <class Archive>
+    void state(Archive& archive) {
+      archive(booking, notes, mask_random, episode, total_reward, epsilon);
+    }
+  };
+  /// What a thread needs to step a range. Kept for whoever comes next.
+  struct Workbench {
+    std::unique_ptr<RoutingOracle> oracle;
+    std::vector<RoutingProblem> problems;
+    RouteSet routes;
+  };
+  class Lent;
+
+  void begin_episode(std::size_t env, Workbench& bench, Row row);
+  std::uint64_t next_seed(std::size_t env);
+  void draw_people(Slot& slot) const;
+  void write(Slot& slot, Workbench& bench, Row row) const;
+  [[nodiscard]] Belief belief_of(const Slot& slot) const;
+  void write_mask(Slot& slot, const Belief& belief, std::span<bool> legal) const;
+  void end_episode(std::size_t env, Workbench& bench, Row row, std::span<float> final_obs,
+                   EpisodeEnd& end);
+  [[nodiscard]] Row row(ObsRows rows, std::size_t k) const;
+
+  DvrptwConfig config_;
+  DvrptwParts parts_;
+  std::uint64_t seed_;
+  SharedBeliefs beliefs_;
+  std::vector<Slot> slots_;
+  std::vector<std::optional<std::uint64_t>> own_seeds_;  // [N], of envs that were given one
+  OracleMaker make_oracle_;
+  std::mutex mutex_;  // of idle_
+  std::vector<std::unique_ptr<Workbench>> idle_;
+};
+
+}  // namespace penstock::routing

@@ -1,0 +1,168 @@
+#include "penstock/routing/observation.h"
+
+#include <algorithm>
+
+#include "penstock/routing/prices.h"
+#include "penstock/routing/zones.h"
+#include "routing/tokens.h"
+
+namespace penstock::routing {
+namespace {
+
+constexpr std::size_t kListWidth = 6;
+constexpr float kNoZone = -1;  // of a row without a request
+constexpr float kKm = 1000;
+
+constexpr auto kNumZones = static_cast<std::size_t>(kZones);
+static_assert(Observer::kHistogram == 2 * kNumZones + 4 * Observer::kHalfHours);
+
+std::size_t half_hour(const Instance& instance, Seconds time) {
+  constexpr auto kSlots = static_cast<float>(Observer::kHalfHours);
+  const float slot = share_of_day(instance, time) * kSlots;
+  return static_cast<std::size_t>(std::clamp(slot, 0.0F, kSlots - 1));
+}
+
+/// The places of a request's six counts.
+std::array<std::size_t, kListWidth> places(const Instance& instance, const Sketch::Entry& entry) {
+  constexpr std::size_t kTimes = 2 * kNumZones;
+  constexpr std::size_t kSlots = Observer::kHalfHours;
+  return {static_cast<std::size_t>(entry.pickup_zone),
+          kNumZones + static_cast<std::size_t>(entry.drop_zone),
+          kTimes + half_hour(instance, entry.windows[0].earliest),
+          kTimes + kSlots + half_hour(instance, entry.windows[0].latest),
+          kTimes + 2 * kSlots + half_hour(instance, entry.windows[1].earliest),
+          kTimes + 3 * kSlots + half_hour(instance, entry.windows[1].latest)};
+}
+
+void write_list_row(const Instance& instance, const Sketch::Entry& entry, float* row) {
+  row[0] = static_cast<float>(entry.pickup_zone);
+  row[1] = share_of_day(instance, entry.windows[0].earliest);
+  row[2] = share_of_day(instance, entry.windows[0].latest);
+  row[3] = static_cast<float>(entry.drop_zone);
+  row[4] = share_of_day(instance, entry.windows[1].earliest);
+  row[5] = share_of_day(instance, entry.windows[1].latest);
+}
+
+void write_hist(const Booking& booking, const Sketch& sketch, std::span<float> row) {
+  const std::span<const std::uint16_t> counts = sketch.histogram();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    row[2 * i] = counts[i];
+    row[2 * i + 1] = 0;
+  }
+  if (booking.over()) { return; }
+  const Instance& instance = booking.instance();
+  for (const std::size_t place : places(instance, sketch.entry(instance, booking.request()))) {
+    row[2 * place + 1] += 1;
+  }
+}
+
+Layout make_layout(const Observer::Options& options) {
+  const auto customers = static_cast<std::int64_t>(options.num_customers);
+  Layout layout;
+  if (options.kind == ObsKind::list) {
+    // Zones are names, not amounts: whoever reads them looks them up.
+    layout.append("requests[zone,day,day,zone,day,day]", {customers, kListWidth});
+  } else if (options.kind == ObsKind::hist) {
+    layout.append("hist", {Observer::kHistogram, 2});
+  } else {
+    layout.append("tokens", {customers + 1, Observer::kTokenWidth});
+    layout.append("savings", {kOffers});
+    layout.append("chances", {kOffers});
+  }
+  if (options.belief || options.kind == ObsKind::set) {
+    layout.append("belief", {static_cast<std::int64_t>(kNumTypes)});
+  }
+  return layout;
+}
+
+}  // namespace
+
+void Sketch::begin(const Booking& booking, double side) {
+  const Instance& instance = booking.instance();
+  zones_.assign(instance.num_nodes(), 0);
+  for (std::size_t node = 0; node < instance.points.size(); ++node) {
+    zones_[node] = static_cast<std::int16_t>(zone_of(instance.points[node], side));
+  }
+  histogram_.assign(Observer::kHistogram, 0);
+  num_counted_ = 0;
+  follow(booking);
+}
+
+void Sketch::follow(const Booking& booking) {
+  const Instance& instance = booking.instance();
+  for (; num_counted_ < booking.served().size(); ++num_counted_) {
+    const std::int32_t request = booking.served()[num_counted_];
+    for (const std::size_t place : places(instance, entry(instance, request))) {
+      ++histogram_[place];
+    }
+  }
+}
+
+Sketch::Entry Sketch::entry(const Instance& instance, std::int32_t request) const {
+  const auto pickup = static_cast<std::size_t>(instance.first_node(request));
+  const auto drop = pickup + static_cast<std::size_t>(instance.stops_per_request()) - 1;
+  return {
+      zones_[pickup], zones_[drop], {instance.nodes[pickup].window, instance.nodes[drop].window}};
+}
+
+Observer::Observer(const Options& options, const BookingRules& rules)
+    : options_(options), rules_(rules), layout_(make_layout(options)) {}
+
+void Observer::write(const Booking& booking, const Sketch& sketch, const Belief& belief,
+                     RouteSet& routes, std::span<float> row) const {
+  switch (options_.kind) {
+    case ObsKind::list:
+      write_list(booking, sketch, row);
+      break;
+    case ObsKind::hist:
+      write_hist(booking, sketch, row.first(2 * kHistogram));
+      break;
+    case ObsKind::set:
+      write_set(booking, belief, routes, row);
+      break;
+  }
+  if (needs_belief()) {
+    std::ranges::transform(belief, row.last(kNumTypes).begin(),
+                           [](double p) { return static_cast<float>(p); });
+  }
+}
+
+void Observer::write_list(const Booking& booking, const Sketch& sketch,
+                          std::span<float> row) const {
+  const Instance& instance = booking.instance();
+  const std::size_t num_rows = options_.num_customers;
+  const std::size_t num_served = booking.served().size();
+  for (std::size_t k = 0; k < num_rows; ++k) {
+    float* out = row.data() + k * kListWidth;
+    if (k < num_served) {
+      write_list_row(instance, sketch.entry(instance, booking.served()[k]), out);
+    } else {
+      std::fill_n(out, kListWidth, 0.0F);
+      out[0] = out[3] = kNoZone;
+    }
+  }
+  if (booking.over()) { return; }
+  write_list_row(instance, sketch.entry(instance, booking.request()),
+                 row.data() + (num_rows - 1) * kListWidth);
+}
+
+void Observer::write_set(const Booking& booking, const Belief& belief, RouteSet& routes,
+                         std::span<float> row) const {
+  const std::size_t num_tokens = (options_.num_customers + 1) * kTokenWidth;
+  routes.load(booking.instance(), booking.plan());
+  write_tokens(booking, routes, options_.side, row.first(num_tokens));
+  const std::span<float> savings = row.subspan(num_tokens, kNumOffers);
+  const std::span<float> chances = row.subspan(num_tokens + kNumOffers, kNumOffers);
+  std::ranges::fill(savings, 0.0F);
+  std::ranges::fill(chances, 0.0F);
+  if (booking.over()) { return; }
+  auto prices = insertion_prices(routes, booking.request(), rules_.offer);
+  // What fits nowhere costs what an unserved request costs.
+  for (Cost& price : prices) { price = std::min(price, rules_.unserved); }
+  for (std::size_t offer = 0; offer < kNumOffers; ++offer) {
+    savings[offer] = static_cast<float>(prices[kNoChange] - prices[offer]) / kKm;
+    chances[offer] = static_cast<float>(rules_.answers.acceptance(belief, offer));
+  }
+}
+
+}  // namespace penstock::routing

@@ -1,0 +1,146 @@
+#include "penstock/routing/embedding.h"
+
+#include <doctest/doctest.h>
+
+#include "penstock/base/errors.h"
+#include "play.h"
+
+namespace penstock::routing {
+namespace {
+
+using test::metric;
+using test::Play;
+
+DvrptwConfig learning() {
+  DvrptwConfig config;
+  config.oracle = "insertion";
+  config.obs = "list";
+  config.mask = "learnt";
+  config.answer = "noisy";
+  return config;
+}
+
+/// A day of all envs, then what they know is put together.
+void play_day(Play& play) {
+  for (int t = 0; t < 30; ++t) { play.random_step(); }
+  play.env->between_rollouts();
+}
+
+std::vector<std::byte> shared(const VecEnv& env) {
+  std::vector<std::byte> bytes;
+  env.save_shared(bytes);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("50 epochs of training absorb no belief: at least 95 % of types are right") {
+  for (const char* from : {"argmax", "sample", "soft"}) {
+    INFO(from);
+    DvrptwConfig config = learning();
+    config.mask_from = from;
+    config.embedding_epochs = 10;  // five trainings of these
+    Play play(config, 16);
+    play.reset();
+    for (int day = 0; day < 50; ++day) { play_day(play); }
+    CHECK(metric(*play.env, "embedding/accuracy") >= 0.95);
+    CHECK(metric(*play.env, "embedding/distance_to_bayes") < 0.1);
+    CHECK(metric(*play.env, "beliefs/bayes_accuracy") == 1);
+  }
+}
+
+TEST_CASE("the loss of every epoch and the shares of types are told once") {
+  Play play(learning(), 8);
+  play.reset();
+  for (int day = 0; day < 10; ++day) { play_day(play); }
+  const auto metrics = play.env->take_metrics();
+  const auto value = [&](const std::string& name) {
+    for (const auto& [key, number] : metrics) {
+      if (key == name) { return number; }
+    }
+    return -1.0;
+  };
+  CHECK(value("embedding/loss_01") > value("embedding/loss_50"));
+  CHECK(value("embedding/loss") == value("embedding/loss_50"));
+  CHECK(value("embedding/share_later") + value("embedding/share_earlier") +
+            value("embedding/share_rigid") + value("embedding/share_both") ==
+        doctest::Approx(1));
+  CHECK(metric(*play.env, "embedding/loss") == -1);
+}
+
+TEST_CASE("learning beside the rollout gives the same beliefs every time, a rollout later") {
+  DvrptwConfig config = learning();
+  config.embedding = "async";
+  config.embedding_interval = 1;  // at every chance
+  config.embedding_epochs = 5;
+  Play first(config, 4);
+  Play second(config, 4);
+  config.embedding = "sync";
+  Play at_once(config, 4);
+  for (Play* play : {&first, &second, &at_once}) {
+    play->reset();
+    play_day(*play);
+  }
+  CHECK(metric(*first.env, "embedding/loss") == -1);
+  CHECK(metric(*at_once.env, "embedding/loss") > 0);
+  shared(*second.env);  // waits for the training, which must not matter
+  for (int day = 0; day < 5; ++day) {
+    play_day(first);
+    play_day(second);
+    CHECK(first.obs == second.obs);
+    CHECK(shared(*first.env) == shared(*second.env));
+  }
+}
+
+TEST_CASE("what is shared goes on identically elsewhere, and bytes cut short are refused") {
+  DvrptwConfig config = learning();
+  config.embedding = "async";
+  config.embedding_interval = 1;
+  config.embedding_epochs = 3;
+  config.embedding_buffer = 200;  // a ring soon
+  Play original(config, 4);
+  original.reset();
+  for (int day = 0; day < 5; ++day) { play_day(original); }
+
+  Play copy(config, 4);
+  const auto bytes = shared(*original.env);
+  copy.env->load_shared(bytes);
+  CHECK(shared(*copy.env) == bytes);
+  for (std::size_t i = 0; i < 4; ++i) {
+    std::vector<std::byte> state;
+    original.env->save(i, state);
+    copy.env->load(i, state);
+  }
+  copy.obs = original.obs;
+  std::copy_n(original.legal.get(), 4 * kNumOffers, copy.legal.get());
+  copy.random = original.random;
+  for (int day = 0; day < 5; ++day) {
+    play_day(original);
+    play_day(copy);
+  }
+  CHECK(shared(*copy.env) == shared(*original.env));
+  CHECK(copy.obs == original.obs);
+
+  for (const std::size_t size : {std::size_t{1}, bytes.size() / 2, bytes.size() - 1}) {
+    CHECK_THROWS_AS(copy.env->load_shared(std::span(bytes).first(size)), DataError);
+  }
+  auto longer = bytes;
+  longer.push_back(std::byte{0});
+  CHECK_THROWS_AS(copy.env->load_shared(longer), DataError);
+}
+
+TEST_CASE("other people are met without prejudice") {
+  DvrptwConfig config = learning();
+  config.stay_days = 10;
+  config.embedding_interval = 300;
+  Play play(config, 8);
+  play.reset();
+  for (int day = 0; day < 9; ++day) { play_day(play); }
+  CHECK(metric(*play.env, "embedding/accuracy") > 0.8);
+  play_day(play);  // its last step begins the day of others
+  CHECK(metric(*play.env, "embedding/accuracy") < 0.7);
+  for (int day = 0; day < 9; ++day) { play_day(play); }
+  CHECK(metric(*play.env, "embedding/accuracy") > 0.8);
+}
+
+}  // namespace penstock::routing
