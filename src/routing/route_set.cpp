@@ -125,6 +125,56 @@ Insertion RouteSet::remove(std::int32_t request) {
           static_cast<std::int32_t>(second - 1)};
 }
 
+void RouteSet::remove_all(std::span<const std::int32_t> requests) {
+  touched_.clear();
+  for (const std::int32_t request : requests) {
+    const std::int32_t vehicle = vehicle_of(request);
+    if (std::find(touched_.begin(), touched_.end(), vehicle) == touched_.end()) {
+      touched_.push_back(vehicle);
+    }
+    vehicle_of_[index(request)] = -1;
+  }
+  for (const std::int32_t vehicle : touched_) { close_gaps(vehicle); }
+}
+
+/// Drops the stops whose requests are said to be served by nobody.
+void RouteSet::close_gaps(std::int32_t vehicle) {
+  save(vehicle);
+  auto& stops = routes_[index(vehicle)].stops;
+  const Metres* distance = instance_->distance.data();
+  std::size_t kept = 0;
+  std::size_t first = 0;  // where something was dropped
+  std::size_t last = 0;   // the stop before the last gap
+  std::int32_t old = 0;   // the stop before, in the route as it was
+  for (std::size_t i = 1; i < stops.size(); ++i) {
+    const std::int32_t node = stops[i].node;
+    cost_ -= distance[at(old, node)];
+    old = node;
+    if (node != 0 && vehicle_of(instance_->request_of(node)) < 0) {
+      if (first == 0) { first = kept + 1; }
+      last = kept;
+      continue;
+    }
+    cost_ += distance[at(stops[kept].node, node)];
+    stops[++kept] = stops[i];
+  }
+  stops.resize(kept + 1);
+  if (kept == 1) { cost_ -= distance[at(0, 0)]; }  // an empty route costs nothing
+  forward(stops, first);
+  backward(stops, last);
+}
+
+void RouteSet::drop_vehicle(std::int32_t vehicle) {
+  const std::int32_t last = num_vehicles_ - 1;
+  auto& stops = routes_[index(vehicle)].stops;
+  stops.swap(routes_[index(last)].stops);
+  for (std::size_t i = 1; i + 1 < stops.size(); ++i) {
+    vehicle_of_[index(instance_->request_of(stops[i].node))] = vehicle;
+  }
+  num_vehicles_ = last;
+  mark();
+}
+
 void RouteSet::forward(std::vector<Stop>& stops, std::size_t from) const {
   const Seconds* duration = instance_->duration.data();
   const Stop* previous = &stops[from - 1];

@@ -69,6 +69,11 @@ class RouteSet {
   /// Where the request was; insert() there puts it back. Without the triangle inequality the route
   /// may come out late: see is_feasible().
   Insertion remove(std::int32_t request);
+  /// The same for many at once: each route is gone over once.
+  void remove_all(std::span<const std::int32_t> requests);
+  /// Sends the vehicle of an empty route home for good; the last vehicle gets its number. Forgets
+  /// mark().
+  void drop_vehicle(std::int32_t vehicle);
   /// Whether a vehicle's route keeps its windows and ride times.
   [[nodiscard]] bool is_feasible(std::int32_t vehicle) const;
 
@@ -105,6 +110,7 @@ class RouteSet {
   [[nodiscard]] bool rides_hold() const;  // of the sequence in sequence_
   void append(const Visit& visit) const;
   void save(std::int32_t vehicle);
+  void close_gaps(std::int32_t vehicle);
   void forward(std::vector<Stop>& stops, std::size_t from) const;
   void backward(std::vector<Stop>& stops, std::size_t from) const;
   [[nodiscard]] std::size_t at(std::int32_t from, std::int32_t to) const {
@@ -118,6 +124,7 @@ class RouteSet {
   std::vector<std::vector<Stop>> saved_;  // as they were at mark()
   std::vector<std::int32_t> changed_;     // vehicles with a route in saved_
   std::vector<std::int32_t> vehicle_of_;  // [requests]
+  std::vector<std::int32_t> touched_;     // by remove_all()
   Cost cost_ = 0;
   Cost saved_cost_ = 0;
   bool marked_ = false;

@@ -1,0 +1,228 @@
+#include "routing/chain.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "routing/pricing.h"
+
+namespace penstock::routing {
+namespace {
+
+constexpr double kBlinkShare = 0.01;
+
+std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
+
+/// Passes over each place with probability kBlinkShare; draws only once per blink.
+struct Blink {
+  Random& random;
+  std::uint32_t& left;
+  bool operator()() {
+    if (left > 0) {
+      --left;
+      return false;
+    }
+    left = static_cast<std::uint32_t>(std::log1p(-random.uniform()) / std::log1p(-kBlinkShare));
+    return true;
+  }
+};
+
+}  // namespace
+
+Chain::Chain(const Instance& instance, std::uint64_t seed)
+    : instance_(instance),
+      strings_(instance),
+      random_(seed),
+      until_blink_(100),
+      absences_(index(instance.num_requests()), 1),
+      best_cost_(Insertion::kNowhere),
+      unserved_(instance.num_requests() + 1) {
+  routes_.clear(instance);
+  routes_.mark();
+  removed_.resize(index(instance.num_requests()));
+  std::iota(removed_.begin(), removed_.end(), 0);
+  order();
+  recreate();
+  absent_ = still_absent_;
+  keep_best();
+}
+
+double Chain::cost_per_stop() const {
+  return static_cast<double>(std::max<Cost>(1, best_cost_)) /
+         std::max<double>(1, static_cast<double>(instance_.num_nodes()) - 1);
+}
+
+void Chain::anneal(Budget& budget, double hot, double cold) {
+  const double unit = cost_per_stop();
+  const double begin = budget.spent();
+  while (budget.step()) {
+    const double done = (budget.spent() - begin) / std::max(1e-9, 1 - begin);
+    round(unit * hot * std::pow(cold / hot, done));
+  }
+}
+
+void Chain::reduce_fleet(Budget& budget) {
+  const double temperature = cost_per_stop();
+  bool may_drop = true;
+  while (budget.step()) {
+    if (absent_.empty() && may_drop) {
+      const std::int32_t vehicle = easiest_route();
+      if (!routes_.is_empty(vehicle)) {
+        for (const Stop& stop : routes_.stops(vehicle)) {
+          if (stop.node == 0) { continue; }
+          const std::int32_t request = instance_.request_of(stop.node);
+          if (absent_.empty() ||
+              std::find(absent_.begin(), absent_.end(), request) == absent_.end()) {
+            absent_.push_back(request);
+          }
+        }
+        routes_.remove_all(absent_);
+      }
+      routes_.drop_vehicle(vehicle);
+      may_drop = routes_.num_vehicles() > 1;
+      continue;
+    }
+    round(temperature);
+  }
+  const auto used = std::count_if(best_.routes.begin(), best_.routes.end(),
+                                  [](const auto& route) { return !route.empty(); });
+  restore_best(static_cast<std::int32_t>(used));
+}
+
+/// An empty one, or the one whose requests have been absent the least.
+std::int32_t Chain::easiest_route() const {
+  std::int32_t best = 0;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (std::int32_t v = 0; v < routes_.num_vehicles(); ++v) {
+    std::int64_t sum = 0;
+    for (const Stop& stop : routes_.stops(v)) {
+      if (stop.node != 0) { sum += absences_[index(instance_.request_of(stop.node))]; }
+    }
+    if (sum < least) {
+      least = sum;
+      best = v;
+    }
+  }
+  return best;
+}
+
+void Chain::restore_best(std::int32_t vehicles) {
+  routes_.load(instance_, best_);
+  absent_.clear();
+  for (std::int32_t r = 0; r < instance_.num_requests(); ++r) {
+    if (routes_.vehicle_of(r) < 0) { absent_.push_back(r); }
+  }
+  for (std::int32_t v = routes_.num_vehicles() - 1; v >= 0; --v) {
+    if (routes_.num_vehicles() > std::max(1, vehicles) && routes_.is_empty(v)) {
+      routes_.drop_vehicle(v);
+    }
+  }
+}
+
+void Chain::round(double temperature) {
+  const Cost before = routes_.cost();
+  strings_.pick(routes_, random_, removed_);
+  routes_.mark();
+  routes_.remove_all(removed_);
+  removed_.insert(removed_.end(), absent_.begin(), absent_.end());
+  order();
+  if (!recreate()) {
+    routes_.rollback();
+    return;
+  }
+  const bool accepted = accepts(before, temperature);
+  for (const std::int32_t request : still_absent_) { ++absences_[index(request)]; }
+  if (!accepted) {
+    routes_.rollback();
+    return;
+  }
+  absent_.swap(still_absent_);
+  keep_best();
+}
+
+/// Whether the ruined routes were in time, and so could be built upon.
+bool Chain::recreate() {
+  still_absent_.clear();
+  for (const std::int32_t vehicle : routes_.changed()) {
+    if (!routes_.is_feasible(vehicle)) { return false; }
+  }
+  Blink blink{random_, until_blink_};
+  for (const std::int32_t request : removed_) {
+    const Insertion place = routes_.cheapest(request, routes_.windows_of(request), blink);
+    if (place.fits()) {
+      routes_.insert(request, place);
+    } else {
+      still_absent_.push_back(request);
+    }
+  }
+  return true;
+}
+
+/// The rules by which requests are put back, as often as the paper draws them.
+enum Rule : std::uint32_t { kRandom, kLoad, kFar, kNear, kNarrow, kEarly, kLate };
+
+void Chain::order() {
+  constexpr std::array<std::uint32_t, 17> kDraw = {
+      kRandom, kRandom, kRandom, kRandom, kLoad,  kLoad,  kLoad, kLoad, kFar,
+      kFar,    kNear,   kNarrow, kNarrow, kEarly, kEarly, kLate, kLate};
+  const std::uint32_t rule = kDraw[random_.below(kDraw.size())];
+  sorted_.clear();
+  for (const std::int32_t request : removed_) {
+    sorted_.emplace_back(order_key(rule, request), request);
+  }
+  std::sort(sorted_.begin(), sorted_.end());
+  for (std::size_t i = 0; i < sorted_.size(); ++i) { removed_[i] = sorted_[i].second; }
+}
+
+Cost Chain::order_key(std::uint32_t rule, std::int32_t request) {
+  const std::int32_t first = instance_.first_node(request);
+  const Node& node = instance_.nodes[index(first)];
+  switch (rule) {
+    case kLoad:
+      return -Cost{node.load};
+    case kFar:
+      return -Cost{instance_.distance_of(0, first)};
+    case kNear:
+      return instance_.distance_of(0, first);
+    case kNarrow:
+      return Cost{node.window.latest} - node.window.earliest;
+    case kEarly:
+      return node.window.earliest;
+    case kLate:
+      return -Cost{node.window.latest};
+    default:
+      return random_.next();
+  }
+}
+
+bool Chain::accepts(Cost before, double temperature) {
+  if (!absent_.empty() || !still_absent_.empty()) {
+    if (still_absent_.empty()) { return true; }
+    const std::int64_t old = weight(absent_);
+    const std::int64_t now = weight(still_absent_);
+    if (old != now) { return now < old; }
+  }
+  const double drawn = -temperature * std::log1p(-random_.uniform());
+  return static_cast<double>(routes_.cost() - before) < drawn;
+}
+
+std::int64_t Chain::weight(const std::vector<std::int32_t>& absent) const {
+  std::int64_t sum = 0;
+  for (const std::int32_t request : absent) { sum += absences_[index(request)]; }
+  return sum;
+}
+
+void Chain::keep_best() {
+  const auto absent = static_cast<std::int32_t>(absent_.size());
+  // With a vehicle less the cost may rise: a plan of a smaller fleet is kept whatever it costs.
+  const bool smaller = absent == 0 && index(routes_.num_vehicles()) < best_.routes.size();
+  const bool better = std::pair(absent, routes_.cost()) < std::pair(unserved_, best_cost_);
+  if (!smaller && !better) { return; }
+  routes_.store(best_);
+  best_cost_ = routes_.cost();
+  unserved_ = absent;
+}
+
+}  // namespace penstock::routing
