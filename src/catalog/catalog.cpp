@@ -29,7 +29,8 @@ Catalog default_catalog(const PythonHost& host) {
   };
   catalog.domains = {
       {"cage2", "CAGE Challenge 2: play, replay recordings, train workflows", cage2_verbs},
-      {"dvrptw", "booking trips and deliveries under time windows: price offers", dvrptw_verbs},
+      {"dvrptw", "booking trips and deliveries under time windows: price offers, compare policies",
+       dvrptw_verbs},
   };
   catalog.other_env = [host](const std::string& id) {
     return names_python_env(id) ? make_python_env(id, host) : nullptr;

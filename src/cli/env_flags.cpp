@@ -14,6 +14,23 @@ std::string flag_of(const Field& field) {
   return "--" + name;
 }
 
+/// Which field a flag means and, where the flag alone says it, the value: --async-embedding is the
+/// choice async of the key embedding.
+struct Meaning {
+  const Field* field = nullptr;
+  std::string value;
+};
+
+Meaning meaning_of(const std::string& flag, const std::vector<Field>& fields) {
+  for (const Field& field : fields) {
+    if (flag_of(field) == flag) { return {&field, ""}; }
+    for (const std::string& choice : field.choices) {
+      if ("--" + choice + flag_of(field).substr(1) == flag) { return {&field, choice}; }
+    }
+  }
+  return {};
+}
+
 std::vector<std::string> spellings(const CLI::App& verb, const std::vector<Field>& fields) {
   std::vector<std::string> names;
   for (const CLI::Option* option : verb.get_options()) {
@@ -33,20 +50,19 @@ void add_env_flags(const CLI::App& verb, const Catalog& catalog, Settings& setti
   const std::vector<Field> fields = env->fields();
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string name = words[i].substr(0, words[i].find('='));
-    const auto field =
-        std::ranges::find_if(fields, [&](const Field& f) { return flag_of(f) == name; });
-    if (field == fields.end()) {
+    const auto [field, choice] = meaning_of(name, fields);
+    if (field == nullptr) {
       throw UsageError(fmt::format("{}: neither an option of {} nor a key of the env{}", words[i],
                                    verb.get_name(), did_you_mean(name, spellings(verb, fields))));
     }
-    std::string value;
+    std::string value = choice;
     if (name.size() < words[i].size()) {
       value = words[i].substr(name.size() + 1);
-    } else if (i + 1 < words.size() && !words[i + 1].starts_with("--")) {
+    } else if (choice.empty() && i + 1 < words.size() && !words[i + 1].starts_with("--")) {
       value = words[++i];
     } else if (std::holds_alternative<bool*>(field->target)) {
       value = "true";
-    } else {
+    } else if (choice.empty()) {
       throw UsageError(fmt::format("{}: expected a value [{}]", name, field->path));
     }
     settings.add(field->path, value, name);

@@ -199,8 +199,9 @@ Verb train_verb(CLI::App& app, const Catalog& catalog) {
                  "print the resolved config, epochs, memory and warnings only");
   verb->allow_extras();
   verb->footer(
-      "Every key of the env is an option too: --max-steps 50 is --set env.max_steps=50, and one "
-      "that is true or false needs no value.");
+      "Every key of the env is an option too: --max-steps 50 is --set env.max_steps=50, one that "
+      "is "
+      "true or false needs no value, and --async-embedding is --set env.embedding=async.");
   return {verb, [common, verb, &catalog] { return train(*common, *verb, catalog); }};
 }
 

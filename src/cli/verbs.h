@@ -33,7 +33,8 @@ void add_worker_options(CLI::App& app, Common& common);
 void add_key(CLI::App& app, Common& common, const std::string& names, const std::string& path,
              const std::string& doc);
 /// Takes the options that the verb itself does not know for keys of the env that the settings name:
-/// --max-steps 50 is env.max_steps=50. Throws UsageError with the nearest spelling.
+/// --max-steps 50 is env.max_steps=50, --async-embedding is env.embedding=async. Throws UsageError
+/// with the nearest spelling.
 void add_env_flags(const CLI::App& verb, const Catalog& catalog, Settings& settings);
 
 /// The verbs that need no domain; each adds itself to the app.

@@ -4,9 +4,10 @@
 
 namespace penstock {
 
-std::vector<Verb> dvrptw_verbs(CLI::App& app, const Catalog& /*catalog*/) {
+std::vector<Verb> dvrptw_verbs(CLI::App& app, const Catalog& catalog) {
   return {
       routing::offer_verb(app),
+      routing::eval_verb(app, catalog),
   };
 }
 

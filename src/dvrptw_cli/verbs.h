@@ -6,5 +6,6 @@
 namespace penstock::routing {
 
 Verb offer_verb(CLI::App& app);
+Verb eval_verb(CLI::App& app, const Catalog& catalog);
 
 }  // namespace penstock::routing

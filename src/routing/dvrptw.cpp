@@ -13,27 +13,6 @@ constexpr Seconds kMinute = 60;
 
 Cost metres(double km) { return std::llround(km * 1000); }
 
-BookingRules rules_of(const DvrptwConfig& config) {
-  const bool shift = config.offer == "shift" || (config.offer == "auto" && config.mode == "ride");
-  return {.offer = shift ? OfferKind::shift : OfferKind::widen,
-          .answers = AnswerModel(config.answer, config.eta),
-          .per_minute = metres(config.rho),
-          .rejection = metres(config.rejection),
-          .unserved = metres(config.unserved),
-          .walk_away = config.walk_away};
-}
-
-std::unique_ptr<Generator> generator_of(const DvrptwConfig& config) {
-  const GeneratorConfig generator{.mode = config.mode == "ride" ? Mode::ride : Mode::deliver,
-                                  .requests = static_cast<std::int32_t>(config.customers),
-                                  .vehicles = static_cast<std::int32_t>(config.vehicles),
-                                  .capacity = static_cast<std::int32_t>(config.capacity),
-                                  .window = static_cast<Seconds>(config.window_minutes) * kMinute,
-                                  .max_ride = static_cast<Seconds>(config.max_ride) * kMinute,
-                                  .file = config.file};
-  return make_generator(config.generator, generator);
-}
-
 MaskKind mask_of(const std::string& word) {
   return word == "known"    ? MaskKind::known
          : word == "bayes"  ? MaskKind::bayes
@@ -67,6 +46,31 @@ class Factory final : public EnvFactory {
 
 }  // namespace
 
+BookingRules rules_of(const DvrptwConfig& config) {
+  const bool shift = config.offer == "shift" || (config.offer == "auto" && config.mode == "ride");
+  return {.offer = shift ? OfferKind::shift : OfferKind::widen,
+          .answers = AnswerModel(config.answer, config.eta),
+          .per_minute = metres(config.rho),
+          .rejection = metres(config.rejection),
+          .unserved = metres(config.unserved),
+          .walk_away = config.walk_away};
+}
+
+std::unique_ptr<Generator> generator_of(const DvrptwConfig& config) {
+  const GeneratorConfig generator{.mode = config.mode == "ride" ? Mode::ride : Mode::deliver,
+                                  .requests = static_cast<std::int32_t>(config.customers),
+                                  .vehicles = static_cast<std::int32_t>(config.vehicles),
+                                  .capacity = static_cast<std::int32_t>(config.capacity),
+                                  .window = static_cast<Seconds>(config.window_minutes) * kMinute,
+                                  .max_ride = static_cast<Seconds>(config.max_ride) * kMinute,
+                                  .file = config.file};
+  return make_generator(config.generator, generator);
+}
+
+Observer observer_of(const DvrptwConfig& config) {
+  return {obs_of(config, *generator_of(config)), rules_of(config)};
+}
+
 DvrptwParts::DvrptwParts(const DvrptwConfig& config)
     : rules(rules_of(config)),
       generator(generator_of(config)),
@@ -77,6 +81,7 @@ DvrptwParts::DvrptwParts(const DvrptwConfig& config)
       observer(obs_of(config, *generator), rules) {
   spec.obs = observer.layout();
   spec.action = Discrete{.n = kOffers, .masked = mask != MaskKind::none};
+  spec.max_episode_steps = config.customers;
   spec.stats = {"cost_km", "failure_rate", "acceptance", "shifted_minutes"};
 }
 

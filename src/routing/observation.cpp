@@ -68,6 +68,7 @@ Layout make_layout(const Observer::Options& options) {
     layout.append("tokens", {customers + 1, Observer::kTokenWidth});
     layout.append("savings", {kOffers});
     layout.append("chances", {kOffers});
+    layout.append("values", {kOffers});
   }
   if (options.belief || options.kind == ObsKind::set) {
     layout.append("belief", {static_cast<std::int64_t>(kNumTypes)});
@@ -153,8 +154,10 @@ void Observer::write_set(const Booking& booking, const Belief& belief, RouteSet&
   write_tokens(booking, routes, options_.side, row.first(num_tokens));
   const std::span<float> savings = row.subspan(num_tokens, kNumOffers);
   const std::span<float> chances = row.subspan(num_tokens + kNumOffers, kNumOffers);
+  const std::span<float> values = row.subspan(num_tokens + 2 * kNumOffers, kNumOffers);
   std::ranges::fill(savings, 0.0F);
   std::ranges::fill(chances, 0.0F);
+  std::ranges::fill(values, 0.0F);
   if (booking.over()) { return; }
   auto prices = insertion_prices(routes, booking.request(), rules_.offer);
   // What fits nowhere costs what an unserved request costs.
@@ -162,6 +165,10 @@ void Observer::write_set(const Booking& booking, const Belief& belief, RouteSet&
   for (std::size_t offer = 0; offer < kNumOffers; ++offer) {
     savings[offer] = static_cast<float>(prices[kNoChange] - prices[offer]) / kKm;
     chances[offer] = static_cast<float>(rules_.answers.acceptance(belief, offer));
+    if (offer == static_cast<std::size_t>(kNoChange)) { continue; }
+    const Cost paid = rules_.per_minute * offered_minutes(static_cast<std::int32_t>(offer));
+    values[offer] = chances[offer] * (savings[offer] - static_cast<float>(paid) / kKm) -
+                    (1 - chances[offer]) * static_cast<float>(rules_.rejection) / kKm;
   }
 }
 

@@ -28,9 +28,10 @@ DAG = {
     "cage2_search": {"cage2", "cage2_train", "search", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "cage2_cli": {"cage2", "cage2_search", "cage2_train", "search", "fused", "train", "algo", "rollout", "nn", "env",
                   "store", "base"},
-    "dvrptw_cli": {"routing", "routing_offer", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
+    "routing_train": {"routing", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
+    "dvrptw_cli": {"routing", "routing_offer", "routing_train", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "catalog": {"fused", "classic", "cage2", "cage2_search", "cage2_train", "cage2_cli", "routing", "routing_offer",
-                "dvrptw_cli", "search", "procs", "train", "algo", "rollout", "nn", "env", "store", "base"},
+                "routing_train", "dvrptw_cli", "search", "procs", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "cli": {"fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "main": {"cli", "catalog"},  # src/main.cpp, which joins them
 }

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-/// `penstock dvrptw offer`.
+/// `penstock dvrptw offer` and `eval`.
 std::vector<Verb> dvrptw_verbs(CLI::App& app, const Catalog& catalog);
 
 }  // namespace penstock

@@ -8,6 +8,7 @@
 
 #include "penstock/base/config.h"
 #include "penstock/env/vec_env.h"
+#include "penstock/routing/observation.h"
 #include "penstock/routing/oracle.h"
 
 namespace penstock::routing {
@@ -107,6 +108,11 @@ struct DvrptwConfig {
     visit("embedding_buffer", embedding_buffer, "samples kept, the newest", Range{1, 100'000'000});
   }
 };
+
+/// What a config's words mean, for those who play days without the env.
+BookingRules rules_of(const DvrptwConfig& config);
+std::unique_ptr<Generator> generator_of(const DvrptwConfig& config);
+Observer observer_of(const DvrptwConfig& config);
 
 /// Makes an oracle by its name; throws UsageError when there is none. Called once for every thread
 /// that steps envs at the same time.

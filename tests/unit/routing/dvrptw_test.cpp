@@ -60,6 +60,7 @@ TEST_CASE("the observations have the shapes of the source") {
   CHECK(layout.part("tokens").shape == std::vector<std::int64_t>{31, 16});
   CHECK(layout.part("savings").size == 16);
   CHECK(layout.part("chances").size == 16);
+  CHECK(layout.part("values").size == 16);
   CHECK(layout.part("belief").size == 4);
   DvrptwConfig with_belief = quick("hist");
   with_belief.belief = true;

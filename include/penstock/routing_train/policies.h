@@ -1,0 +1,46 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "penstock/base/random.h"
+#include "penstock/routing/answers.h"
+#include "penstock/routing/booking.h"
+
+namespace penstock::routing {
+
+/// What a policy may look at when a request waits for an offer. Only some policies may see the true
+/// type: they are bounds, not competitors.
+struct Situation {
+  const Booking& booking;
+  const BookingRules& rules;
+  Flexibility type = Flexibility::rigid;  // of the customer who calls
+  const Belief& belief;                   // the exact posterior of what this customer answered
+};
+
+/// Chooses offers. One object per thread.
+class OfferPolicy {
+ public:
+  virtual ~OfferPolicy() = default;
+  /// A day begins; random policies draw from `seed` alone.
+  virtual void begin_day(std::uint64_t /*seed*/) {}
+  virtual std::int32_t choose(const Situation& situation) = 0;
+};
+
+/// null: (0, 0). random: any offer. random-masked: any that the true type allows. max: the largest
+/// that the true type allows. myopic, myopic-known, myopic-bayes: the least expected price of this
+/// step, where the customer is thought to take everything, what the true type takes, or what the
+/// posterior says. Throws UsageError that names these.
+std::unique_ptr<OfferPolicy> make_offer_policy(const std::string& name);
+const std::vector<std::string>& offer_policy_names();
+
+/// The expected cost of making each offer now, in metres: what cheapest insertion adds, what is
+/// paid for minutes when it is taken and for a refusal when it is not.
+std::array<double, kNumOffers> expected_prices(const std::array<Cost, kNumOffers>& insertion,
+                                               const std::array<double, kNumOffers>& chances,
+                                               const BookingRules& rules);
+
+}  // namespace penstock::routing

@@ -1,0 +1,98 @@
+"""Booking under time windows from the command line: the training command people know, and paired evaluation."""
+
+import re
+
+import pytest
+
+FAST = ["--set", "env.oracle=insertion", "--set", "run.eval_episodes=0", "--set", "ppo.policy_epochs=1", "--set",
+        "ppo.value_epochs=2", "--threads", 1]
+
+
+def test_the_command_people_know(penstock, tmp_path):
+    done = penstock("train", "--recipe", "dvrptw", "--episodes", 150, "--customers", 30, "--num-envs", 64,
+                    "--save-interval", 2, "--log-interval", 1, "--device", "cpu", "--seed", 42, "--async-embedding",
+                    "--set", "env.embedding_interval=1920", "--run-dir", tmp_path / "run", *FAST)
+    assert "2 epochs of 64 and a remainder of 22" in done.stderr and "192 episodes in all" in done.stderr
+    assert "customers 30" in done.stderr and "embedding async" in done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("epoch ")]
+    assert [line.split()[1] for line in lines] == ["1/3", "2/3", "3/3"]
+    for word in ("cost km", "failure rate", "policy loss", "value loss", "entropy", "steps"):
+        assert all(word in line for line in lines)
+    assert "epsilon" in done.stderr and "embedding: " in done.stderr
+    cost = float(re.search(r"cost km ([0-9.]+)", lines[0])[1])
+    assert 200 < cost < 290  # insertion alone gives about 245
+    steps = {int(re.search(r"\d+", path.name)[0]) for path in (tmp_path / "run" / "ckpt").iterdir() if path.is_dir()}
+    assert {2 * 1920, 3 * 1920} <= steps
+
+
+def test_the_plan_says_epochs_memory_and_too_few_episodes(penstock):
+    plan = penstock("train", "--recipe", "dvrptw", "--episodes", 1000, "--dry-run").stdout
+    assert "# 1000 episodes: 15 epochs of 64 and a remainder of 40" in plan
+    assert "# 16 updates of 1920 samples" in plan
+    assert re.search(r"# memory: [0-9.]+ MB = rollout [0-9.]+, weights", plan) and "warning" not in plan
+    assert "# warning" in penstock("train", "--recipe", "dvrptw-256", "--episodes", 1000, "--dry-run").stdout
+    large = penstock.json("train", "--recipe", "dvrptw-256", "--dry-run")
+    assert large["warnings"] == [] and large["updates"] == 150
+    # 30 steps of 256 envs and the row after them, 1,212 floats each: 37 MB.
+    assert large["memory"]["rollout"] >= 31 * 256 * 1212 * 4
+
+
+def policies(result):
+    return {row["policy"]: row for row in result["policies"]}
+
+
+def without_times(result):
+    return [{key: value for key, value in row.items() if key != "decision_us"} for row in result["policies"]]
+
+
+def test_policies_are_compared_on_the_same_days(penstock):
+    args = ["dvrptw", "eval", "--episodes", 40, "--days", 4, "--set", "env.oracle=insertion"]
+    one = penstock.json(*args, "--threads", 1)
+    rows = policies(one)
+    assert rows["null"]["difference"] == {"mean": 0.0, "ci95": [0.0, 0.0]} and rows["null"]["saving"] == 0
+    assert rows["null"]["shifted_minutes"] == 0 and rows["max"]["acceptance"] == 1
+    assert rows["random-masked"]["acceptance"] == 1 > rows["random"]["acceptance"]
+    assert rows["myopic-known"]["reward"]["mean"] > rows["myopic"]["reward"]["mean"]
+    assert rows["myopic-bayes"]["type_accuracy"] > 0.25
+    assert without_times(penstock.json(*args, "--threads", 2)) == without_times(one)
+    other = policies(penstock.json(*args, "--policies", "null,max", "--versus", "max"))
+    assert other["max"]["difference"]["mean"] == 0 != other["null"]["difference"]["mean"]
+
+
+@pytest.mark.parametrize("offer,least", [("shift", 0.04), ("widen", 0.10)])
+def test_flexibility_saves_what_it_should(penstock, offer, least):
+    result = penstock.json("dvrptw", "eval", "--policies", "null,max", "--episodes", 100, "--set", f"env.offer={offer}",
+                           "--set", "env.rho=0", "--set", "env.rejection=0", "--set", "env.oracle=rr-50")
+    assert policies(result)["max"]["saving"] >= least
+
+
+def test_an_audit_finds_the_weak_planner_out(penstock):
+    args = ["dvrptw", "eval", "--policies", "null", "--episodes", 4, "--audit", 0.05]
+    gaps = [penstock.json(*args, "--set", f"env.oracle={oracle}")["policies"][0]["audit"]["gap"]
+            for oracle in ("insertion", "rr-50")]
+    assert gaps[0] > gaps[1] >= 0
+
+
+def test_what_cannot_be_evaluated_is_told_with_the_remedy(penstock, tmp_path):
+    assert "'myopic-bayes'" in penstock("dvrptw", "eval", "--policies", "myopic-bays", code=2).stderr
+    assert "run directory" in penstock("dvrptw", "eval", "--policies", "ppo", code=2).stderr
+    assert "--policies" in penstock("dvrptw", "eval", "--policies", "null", "--versus", "max", code=2).stderr
+    bare = tmp_path / "python"
+    bare.write_text("#!/bin/sh\nexit 3\n")
+    bare.chmod(0o755)
+    done = penstock("dvrptw", "eval", "--policies", "null", "--episodes", 2, "--reference", "pyvrp", "--python", bare,
+                    "--set", "env.oracle=insertion", code=2)
+    assert "pip install pyvrp" in done.stderr
+
+
+def test_a_trained_network_is_a_policy(penstock, tmp_path):
+    run = tmp_path / "run"
+    penstock("train", "--recipe", "dvrptw-offer", "--num-envs", 16, "--total-timesteps", 960, "--run-dir", run,
+             "--set", "ppo.minibatch=240", *FAST)
+    args = ["dvrptw", "eval", run, "--policies", "null,myopic-bayes,ppo", "--episodes", 30, "--versus", "null"]
+    result = penstock.json(*args, "--threads", 2)
+    rows = policies(result)
+    assert rows["ppo"]["shifted_minutes"] > 0
+    # It begins as the myopic policy and has learnt next to nothing yet.
+    assert abs(rows["ppo"]["reward"]["mean"] - rows["myopic-bayes"]["reward"]["mean"]) < 3
+    assert without_times(penstock.json(*args, "--threads", 1)) == without_times(result)
