@@ -3,6 +3,7 @@
 #include "penstock/cage2/cage2.h"
 #include "penstock/cage2_cli/cage2_cli.h"
 #include "penstock/classic/classic.h"
+#include "penstock/dvrptw_cli/verbs.h"
 #include "penstock/nn/transformer.h"
 #include "penstock/routing/dvrptw.h"
 
@@ -28,6 +29,7 @@ Catalog default_catalog(const PythonHost& host) {
   };
   catalog.domains = {
       {"cage2", "CAGE Challenge 2: play, replay recordings, train workflows", cage2_verbs},
+      {"dvrptw", "booking trips and deliveries under time windows: price offers", dvrptw_verbs},
   };
   catalog.other_env = [host](const std::string& id) {
     return names_python_env(id) ? make_python_env(id, host) : nullptr;

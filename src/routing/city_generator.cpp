@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "penstock/routing/roads.h"
 #include "routing/day.h"
-#include "routing/euclid.h"
 
 namespace penstock::routing {
 namespace {

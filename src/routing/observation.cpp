@@ -23,7 +23,8 @@ std::size_t half_hour(const Instance& instance, Seconds time) {
 }
 
 /// The places of a request's six counts.
-std::array<std::size_t, kListWidth> places(const Instance& instance, const Sketch::Entry& entry) {
+std::array<std::size_t, kListWidth> places_of(const Instance& instance,
+                                              const Sketch::Entry& entry) {
   constexpr std::size_t kTimes = 2 * kNumZones;
   constexpr std::size_t kSlots = Observer::kHalfHours;
   return {static_cast<std::size_t>(entry.pickup_zone),
@@ -48,7 +49,7 @@ void write_hist(const Booking& booking, const Sketch& sketch, std::span<float> r
   for (const std::size_t place : sketch.places()) { row[2 * place] += 1; }
   if (booking.over()) { return; }
   const Instance& instance = booking.instance();
-  for (const std::size_t place : places(instance, sketch.entry(instance, booking.request()))) {
+  for (const std::size_t place : places_of(instance, sketch.entry(instance, booking.request()))) {
     row[2 * place + 1] += 1;
   }
 }
@@ -90,7 +91,7 @@ void Sketch::follow(const Booking& booking) {
   const Instance& instance = booking.instance();
   for (; num_counted_ < booking.served().size(); ++num_counted_) {
     const std::int32_t request = booking.served()[num_counted_];
-    for (const std::size_t place : places(instance, entry(instance, request))) {
+    for (const std::size_t place : places_of(instance, entry(instance, request))) {
       places_.push_back(static_cast<std::uint16_t>(place));
     }
   }

@@ -14,6 +14,7 @@ DAG = {
     "classic": {"env", "base"},
     "cage2": {"env", "base"},
     "routing": {"env", "base"},
+    "routing_offer": {"routing", "env", "base"},
     "store": {"base"},
     "fused": {"base"},
     "procs": {"env", "base"},
@@ -27,12 +28,14 @@ DAG = {
     "cage2_search": {"cage2", "cage2_train", "search", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "cage2_cli": {"cage2", "cage2_search", "cage2_train", "search", "fused", "train", "algo", "rollout", "nn", "env",
                   "store", "base"},
-    "catalog": {"fused", "classic", "cage2", "cage2_search", "cage2_train", "cage2_cli", "routing", "search", "procs", "train",
-                "algo", "rollout", "nn", "env", "store", "base"},
+    "dvrptw_cli": {"routing", "routing_offer", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
+    "catalog": {"fused", "classic", "cage2", "cage2_search", "cage2_train", "cage2_cli", "routing", "routing_offer",
+                "dvrptw_cli", "search", "procs", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "cli": {"fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "main": {"cli", "catalog"},  # src/main.cpp, which joins them
 }
-TORCH_FREE = {"base", "env", "classic", "cage2", "routing", "store", "fused", "procs", "search", "cage2_search", "main"}
+TORCH_FREE = {"base", "env", "classic", "cage2", "routing", "routing_offer", "store", "fused", "procs", "search",
+              "cage2_search", "main"}
 TORCH_IN_PUBLIC_HEADERS = {"ATen/core/Tensor.h"}  # the light one
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)

@@ -4,9 +4,13 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <set>
 
 #include "penstock/base/errors.h"
+#include "support/allocations.h"
 
 namespace penstock::routing {
 namespace {
@@ -92,6 +96,17 @@ TEST_CASE("a day is a function of its seed, whatever was in its memory") {
   CHECK(made("city", 10).distance != fresh.distance);
 }
 
+TEST_CASE("from the second day on nothing is allocated") {
+  for (const char* name : {"city", "delivery", "clustered"}) {
+    const auto generator = make_generator(name, {});
+    Instance day;
+    generator->make(1, day);
+    CHECK(test::largest_allocation() > 0);
+    for (std::uint64_t seed = 2; seed < 20; ++seed) { generator->make(seed, day); }
+    CHECK(test::largest_allocation() == 0);
+  }
+}
+
 TEST_CASE("deliveries are single stops with room for forty") {
   const Instance day = made("delivery", 5, {.mode = Mode::deliver});
   CHECK(day.num_nodes() == 31);
@@ -117,7 +132,88 @@ TEST_CASE("clusters draw places together") {
     }
     return sum;
   };
-  CHECK(mean_distance("clustered") < 0.8 * mean_distance("city"));
+  // Seven places of ten share the six clusters, three lie as before.
+  CHECK(mean_distance("clustered") < 0.9 * mean_distance("city"));
+}
+
+/// A file that is gone with its test.
+class TempFile {
+ public:
+  TempFile(const std::string& name, const std::string& text)
+      : path_((std::filesystem::temp_directory_path() / name).string()) {
+    std::ofstream(path_) << text;
+  }
+  TempFile(const TempFile&) = delete;
+  TempFile& operator=(const TempFile&) = delete;
+  ~TempFile() { std::filesystem::remove(path_); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TEST_CASE("a sample of Solomon's customers, a unit a minute and 400 m") {
+  const TempFile file(
+      "penstock_solomon_sample.txt",
+      "S\nVEHICLE\nN C\n3 70\nCUSTOMER\nheads\n0 10 10 0 0 230 0\n1 10 20 5 10 20 3\n"
+      "2 20 10 6 30 40 3\n3 0 10 7 50 60 3\n4 10 0 8 70 80 3\n");
+  const GeneratorConfig config{.mode = Mode::deliver, .requests = 2, .file = file.path()};
+  std::set<std::int32_t> loads;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Instance day = made("solomon", seed, config);
+    REQUIRE(day.num_nodes() == 3);
+    CHECK(day.capacity == 70);
+    CHECK(day.nodes[0].window == Window{0, 230 * 60});
+    CHECK(day.duration_of(0, 1) == 600);
+    CHECK(day.distance_of(0, 1) == 4000);
+    const std::int32_t load = day.nodes[1].load;  // tells which customer it is
+    CHECK(day.nodes[1].window == Window{(20 * load - 90) * 60, (20 * load - 80) * 60});
+    CHECK(day.nodes[1].service == 180);
+    CHECK(load != day.nodes[2].load);
+    loads.insert(load);
+  }
+  CHECK(loads.size() == 4);
+  const Instance rides = made("solomon", 1, {.requests = 2, .file = file.path()});
+  CHECK(rides.num_nodes() == 5);
+  CHECK(rides.nodes[1].load == 1);
+  CHECK_THROWS_WITH_AS(made("solomon", 1, {.requests = 3, .file = file.path()}),
+                       doctest::Contains("has 4 customers, the requests need 6"), UsageError);
+  CHECK_THROWS_AS(made("solomon", 1), UsageError);
+}
+
+TEST_CASE("a sample of ORTEC's customers keeps both directions; the cost is seconds") {
+  const TempFile file("penstock_ortec_sample.txt",
+                      "DIMENSION : 3\nCAPACITY : 9\nEDGE_WEIGHT_TYPE : EXPLICIT\n"
+                      "EDGE_WEIGHT_SECTION\n0 1 2\n3 0 4\n5 6 0\nTIME_WINDOW_SECTION\n1 0 900\n"
+                      "2 10 20\n3 30 40\n");
+  const GeneratorConfig config{.mode = Mode::deliver, .requests = 2, .file = file.path()};
+  bool swapped = false;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Instance day = made("ortec", seed, config);
+    const bool second = day.nodes[1].window.earliest == 30;
+    swapped = swapped || second;
+    CHECK(day.distance == (second ? std::vector<Metres>{0, 2, 1, 5, 0, 6, 3, 4, 0}
+                                  : std::vector<Metres>{0, 1, 2, 3, 0, 4, 5, 6, 0}));
+    CHECK(day.duration == day.distance);
+  }
+  CHECK(swapped);
+}
+
+TEST_CASE("rows of a list keep their order") {
+  const TempFile file("penstock_list_sample.csv",
+                      "x,y,to_x,to_y,earliest,latest\ndepot,100,100\n100,200,100,400,08:00,08:20\n"
+                      "200,200,100,300,09:00,09:30\n100,100,1100,1100,07:00,07:30\n");
+  const Instance all = made("csv", 1, {.requests = 3, .file = file.path()});
+  CHECK(all.nodes[1].window == Window{28800, 30000});
+  CHECK(all.nodes[5].window == Window{25200, 27000});
+  CHECK(all.duration_of(1, 2) == 39);  // 260 m at 24 km/h
+  CHECK(all.nodes[2].window == Window{28899, 30099});
+  CHECK(all.points[0].x == 0);
+  CHECK(make_generator("csv", {.requests = 3, .file = file.path()})->side() == 1000);
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const Instance two = made("csv", seed, {.requests = 2, .file = file.path()});
+    CHECK((two.nodes[1].window.earliest == 28800 || two.nodes[3].window.earliest == 25200));
+  }
 }
 
 TEST_CASE("a wrong name or number is named with the remedy") {

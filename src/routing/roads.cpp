@@ -1,4 +1,4 @@
-#include "routing/euclid.h"
+#include "penstock/routing/roads.h"
 
 #include <cmath>
 

@@ -1,0 +1,46 @@
+// Any bytes are either refused with a DataError or a query whose offers can be priced and told.
+#include <cstdint>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string_view>
+
+#include "penstock/base/errors.h"
+#include "penstock/routing/checker.h"
+#include "penstock/routing_offer/offer.h"
+
+namespace {
+
+using namespace penstock::routing;
+
+/// What an offer implies passes the checker, at the cost that was told.
+void check(OfferQuery query, const PricedOffer& offer) {
+  if (!offer.fits) { return; }
+  const penstock::routing::Cost before = cost_of(query.instance, query.plan);
+  const auto first = static_cast<std::size_t>(query.instance.first_node(query.request()));
+  for (int k = 0; k < query.instance.stops_per_request(); ++k) {
+    query.instance.nodes[first + k].window = offer.windows[k];
+  }
+  for (const ChangedRoute& route : offer.routes) { query.plan.routes[route.vehicle] = route.nodes; }
+  std::vector<std::int32_t> all(query.ids.size());
+  std::iota(all.begin(), all.end(), 0);
+  if (find_violation(query.instance, query.plan, all)) { std::abort(); }
+  if (cost_of(query.instance, query.plan) - before != offer.added) { std::abort(); }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static OfferPricer pricer;
+  try {
+    const OfferQuery query = parse_offer_query({reinterpret_cast<const char*>(data), size}, "fuzz");
+    const auto offers = pricer.price(query);
+    for (const PricedOffer& offer : offers) { check(query, offer); }
+    const auto answer =
+        nlohmann::json::parse(offers_json(query, offers));  // throws, and so crashes
+    if (answer.at("offers").size() != kOffers) { std::abort(); }
+  } catch (const penstock::DataError&) {
+    return 0;  // any other exception is a crash
+  }
+  return 0;
+}

@@ -1,0 +1,11 @@
+#pragma once
+#include <vector>
+
+#include "penstock/train/domain.h"
+
+namespace penstock {
+
+/// `penstock dvrptw offer`.
+std::vector<Verb> dvrptw_verbs(CLI::App& app, const Catalog& catalog);
+
+}  // namespace penstock

@@ -1,0 +1,13 @@
+#include "dvrptw_cli/verbs.h"
+
+#include "penstock/dvrptw_cli/verbs.h"
+
+namespace penstock {
+
+std::vector<Verb> dvrptw_verbs(CLI::App& app, const Catalog& /*catalog*/) {
+  return {
+      routing::offer_verb(app),
+  };
+}
+
+}  // namespace penstock

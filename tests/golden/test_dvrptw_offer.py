@@ -1,0 +1,167 @@
+"""`penstock dvrptw offer`: by file, on stdin and over HTTP; a price recomputed by brute force."""
+
+import itertools
+import json
+import math
+import pathlib
+import re
+import subprocess
+import urllib.error
+import urllib.request
+
+import pytest
+
+DOC = pathlib.Path(__file__).resolve().parents[2] / "docs" / "offer.md"
+BLOCKS = re.findall(r"```(?:json|bash)\n(.*?)```", DOC.read_text(), re.S)
+QUERY, COMMAND, ANSWER = BLOCKS[:3]
+
+
+@pytest.fixture
+def query(tmp_path):
+    path = tmp_path / "query.json"
+    path.write_text(QUERY)
+    return path
+
+
+def test_the_page_s_example_word_for_word(penstock, query):
+    words = COMMAND.split()
+    assert words[0] == "penstock"
+    done = subprocess.run([penstock.exe, *words[1:]], cwd=query.parent, capture_output=True, text=True, check=True,
+                          env=penstock.environment(), stdin=subprocess.DEVNULL)
+    assert done.stdout.startswith(ANSWER.rstrip("\n"))
+    offers = json.loads(done.stdout)["offers"]
+    assert len(offers) == 16 and {o["offer"] for o in offers} == set(range(16))
+
+
+def test_stdin_is_the_same(penstock, query):
+    by_file = penstock("dvrptw", "offer", query).stdout
+    for args in ([], ["-"]):
+        done = subprocess.run([penstock.exe, "dvrptw", "offer", *args], input=QUERY, capture_output=True, text=True,
+                              env=penstock.environment(), check=True)
+        assert done.stdout == by_file
+
+
+def seconds(text):
+    hours, minutes, *rest = map(int, text.split(":"))
+    return 3600 * hours + 60 * minutes + (rest[0] if rest else 0)
+
+
+class Day:
+    """The example, read without the program: stops as (request, kind), 0 is the depot."""
+
+    def __init__(self, query):
+        self.roads, self.capacity = query["roads"], query["capacity"]
+        self.depot = query["depot"]
+        self.place, self.window = {0: self.depot}, {}
+        for request in [*query["requests"], query["new"]]:
+            up, down = (request["id"], 0), (request["id"], 1)
+            self.place[up], self.place[down] = request["pickup"], request["dropoff"]
+            early, late = seconds(request["pickup"]["earliest"]), seconds(request["pickup"]["latest"])
+            later = 60 + self.drive(up, down)
+            self.window[up], self.window[down] = (early, late), (early + later, late + later)
+
+    def crow(self, a, b):
+        return self.roads["circuity"] * math.dist(*[(self.place[k]["x"], self.place[k]["y"]) for k in (a, b)])
+
+    def metres(self, a, b):
+        return math.floor(self.crow(a, b) + 0.5)
+
+    def drive(self, a, b):
+        return math.floor(self.crow(a, b) * 3.6 / self.roads["kmh"] + 0.5)
+
+    def length(self, route):
+        return sum(map(self.metres, [0, *route], [*route, 0])) if route else 0
+
+    def holds(self, route):
+        clock, here, load = seconds(self.depot["earliest"]), 0, 0
+        for stop in route:
+            clock = max(clock + self.drive(here, stop), self.window[stop][0])
+            load += -1 if stop[1] else 1
+            if clock > self.window[stop][1] or load > self.capacity:
+                return False
+            clock, here = clock + 60, stop
+        return clock + self.drive(here, 0) <= seconds(self.depot["latest"])
+
+    def cheapest(self, routes, new):
+        """Every place of the new pickup and drop-off in every route."""
+        prices = []
+        for route in routes:
+            for i, k in itertools.combinations_with_replacement(range(len(route) + 1), 2):
+                tried = [*route[:i], (new, 0), *route[i:k], (new, 1), *route[k:]]
+                if self.holds(tried):
+                    prices.append(self.length(tried) - self.length(route))
+        return min(prices, default=None)
+
+
+def test_prices_are_those_of_brute_force(penstock, query):
+    document = json.loads(QUERY)
+    routes = [[(name, route[:i].count(name)) for i, name in enumerate(route)] for route in document["routes"]]
+    answer = json.loads(penstock("dvrptw", "offer", query).stdout)
+    prices = {}
+    for offer in answer["offers"]:
+        day = Day(document)
+        early, late = 60 * offer["earlier_min"], 60 * offer["later_min"]
+        up, down = ("cora", 0), ("cora", 1)
+        day.window[up] = tuple(t - early for t in day.window[up])
+        day.window[down] = tuple(t + late for t in day.window[down])
+        price = day.cheapest(routes, "cora")
+        assert offer["feasible"] == (price is not None)
+        if price is not None:
+            assert offer["added_km"] == price / 1000
+            prices[offer["offer"]] = price
+    assert answer["plan_km"] == sum(map(day.length, routes)) / 1000
+    assert len(set(prices.values())) > 1  # or the example shows nothing
+    feasible = [o for o in answer["offers"] if o["feasible"]]
+    assert feasible == answer["offers"][: len(feasible)]
+    assert [o["added_km"] for o in feasible] == sorted(o["added_km"] for o in feasible)
+    for offer in feasible:
+        minutes = offer["earlier_min"] + offer["later_min"]
+        if minutes:
+            saved = prices[12] - prices[offer["offer"]]
+            assert offer["saved_km"] == saved / 1000
+            assert offer["saved_km_per_minute"] == pytest.approx(saved / 1000 / minutes, abs=1e-6)
+
+
+def test_the_search_is_never_dearer(penstock, query):
+    plain = {o["offer"]: o for o in json.loads(penstock("dvrptw", "offer", query).stdout)["offers"]}
+    done = penstock("dvrptw", "offer", query, "--oracle", "rr-50")
+    for offer in json.loads(done.stdout)["offers"]:
+        if plain[offer["offer"]]["feasible"]:
+            assert offer["added_km"] <= plain[offer["offer"]]["added_km"]
+
+
+def test_errors_name_the_field(penstock, query):
+    document = json.loads(QUERY)
+    document["new"]["pickup"]["latest"] = "9 o'clock"
+    query.write_text(json.dumps(document))
+    told = penstock("dvrptw", "offer", query, code=65).stderr
+    assert "query.json: new.pickup.latest: should be seconds since midnight" in told
+    assert "is the path right?" in penstock("dvrptw", "offer", "absent.json", code=1).stderr
+    assert "rr-N" in penstock("dvrptw", "offer", query, "--oracle", "best", code=2).stderr
+
+
+def post(url, body):
+    with urllib.request.urlopen(urllib.request.Request(url, data=body.encode()), timeout=30) as reply:
+        return reply.status, reply.read().decode()
+
+
+def test_http(penstock, query):
+    server = penstock.start("dvrptw", "offer", "--serve", 0)
+    try:
+        url = server.stdout.readline().strip()
+        if not url:
+            assert "PENSTOCK_HTTP" in server.stderr.read()
+            pytest.skip("built without HTTP")
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/offer", url)
+        assert post(url, QUERY) == (200, penstock("dvrptw", "offer", query).stdout)
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            post(url, "{}")
+        assert refused.value.code == 400
+        assert "is missing" in json.loads(refused.value.read())["error"]
+        with urllib.request.urlopen(url.replace("/offer", "/health"), timeout=30) as reply:
+            assert reply.read() == b"ok\n"
+        assert "the port is taken" in penstock("dvrptw", "offer", "--serve", url.split(":")[2].split("/")[0], code=1).stderr
+    finally:
+        server.terminate()
+        code = server.wait(timeout=30)
+    assert code == 0
