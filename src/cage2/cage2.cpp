@@ -1,5 +1,6 @@
 #include "penstock/cage2/cage2.h"
 
+#include "penstock/cage2/defender.h"
 #include "penstock/cage2/simulator.h"
 #include "penstock/cage2/workflow.h"
 #include "penstock/env/batched_env.h"
@@ -10,7 +11,10 @@ std::vector<EnvEntry> cage2_envs() {
   return {env_entry<cage2::Simulator>(
               "cage2", "CAGE Challenge 2: defend a network of 13 hosts against an attacker"),
           env_entry<cage2::WorkflowEnv>(
-              "cage2_workflow", "the same, where repairs should follow an order of host types")};
+              "cage2_workflow", "the same, where repairs should follow an order of host types"),
+          env_entry<cage2::DefenderEnv>(
+              "cage2_defender",
+              "the same for the leader board: 45 actions worth having, and a memory")};
 }
 
 }  // namespace penstock

@@ -4,9 +4,9 @@
 
 namespace penstock {
 
-std::vector<Verb> cage2_verbs(CLI::App& app, const Catalog& /*catalog*/) {
+std::vector<Verb> cage2_verbs(CLI::App& app, const Catalog& catalog) {
   return {cage2::play_verb(app), cage2::replay_verb(app), cage2::workflow_verb(app),
-          cage2::search_verb(app)};
+          cage2::search_verb(app), cage2::leaderboard_verb(app, catalog)};
 }
 
 }  // namespace penstock

@@ -129,6 +129,8 @@ void add_search(CLI::App& verb, SearchOptions& options, SearchArgs& args) {
       ->capture_default_str();
   verb.add_flag("--fit-noise", options.fit_noise, "fit one more variance of all evaluations");
   verb.add_flag("!--any-compliance", options.only_compliant, "count runs that do not comply too");
+  verb.add_flag("!--blind-to-compliance", options.learn_compliance,
+                "do not learn which orders hardly comply");
 }
 
 void add_rest(CLI::App& verb, SearchOptions& options, SearchArgs& args) {

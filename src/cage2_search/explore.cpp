@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "cage2_search/comply.h"
+
 namespace penstock::cage2::detail {
 namespace {
 
@@ -58,12 +60,18 @@ std::vector<int> next_picks(const SearchOptions& options, std::uint64_t seed,
   const int left = options.num_workflows - static_cast<int>(trials.size());
   if (trials.empty()) { return search::pick_apart(std::min(left, options.num_initial), seed, {}); }
   const int size = std::min(left, options.batch);
+  const bool learns = options.only_compliant && options.learn_compliance;
   const std::vector<Observation> data = observations(options, trials);
-  if (data.empty()) { return search::pick_apart(size, seed, taken_by(trials)); }
+  Flags taken = taken_by(trials);
+  if (data.empty()) {
+    return learns ? pick_likeliest(size, chance_to_comply(options, trials), taken)
+                  : search::pick_apart(size, seed, taken);
+  }
+  if (learns) { taken = without_unlikely(taken, chance_to_comply(options, trials), size); }
   const Hyper hyper = search::fit_hyper(data, bounds_of(options, data));
   return search::pick_batch(
       data, hyper, {.size = size, .beta = beta_now(options, trials.size()), .liar = options.liar},
-      taken_by(trials));
+      taken);
 }
 
 void add(std::vector<Trial>& trials, const std::vector<int>& picks, const Measure& measure) {

@@ -47,6 +47,7 @@ Json options_json(const SearchOptions& options) {
   json["delta"] = options.delta;
   json["fit_noise"] = options.fit_noise;
   json["only_compliant"] = options.only_compliant;
+  json["learn_compliance"] = options.learn_compliance;
   json["seed"] = options.seed;
   return json;
 }

@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/verbs.h"
-#include "penstock/store/run_dir.h"
 #include "penstock/train/evaluate.h"
+#include "penstock/train/trained_run.h"
 
 namespace penstock::cli {
 namespace {
@@ -21,24 +20,6 @@ struct EvalArgs {
   std::uint64_t seed = 0;
   bool sampled = false;
 };
-
-Checkpoint chosen_checkpoint(RunDir& dir, const std::string& which) {
-  CheckpointStore& store = dir.checkpoints();
-  if (which == "latest") {
-    return store.load_latest(
-        [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
-  }
-  if (which == "best") {
-    if (const auto best = store.best()) { return store.load(*best); }
-    throw DataError(dir.path() + ": no checkpoint is marked best yet; use --checkpoint latest");
-  }
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(which.data(), which.data() + which.size(), step);
-  if (error != std::errc{} || end != which.data() + which.size()) {
-    throw UsageError("--checkpoint " + which + ": expected latest, best or a step");
-  }
-  return store.load(step);
-}
 
 void print(const EvalResult& result, bool json) {
   if (!json) {
@@ -59,16 +40,10 @@ void print(const EvalResult& result, bool json) {
 }
 
 Exit eval(const EvalArgs& args, const Common& common, const Catalog& catalog) {
-  RunDir dir(args.path, RunDir::Open::read);
-  Settings settings;
-  settings.add_toml(dir.read("config.toml"), "config.toml");
-  for (const Setting& flag : common.flags.all()) {
-    settings.add(flag.path, flag.text, flag.origin);
-  }
-  const Plan plan(settings, catalog);
-  Engine engine(plan);
-  engine.restore(chosen_checkpoint(dir, args.checkpoint));
-  print(evaluate(engine.actor(), plan.env(), engine.pool(),
+  const TrainedRun run = open_run(
+      {.dir = args.path, .checkpoint = args.checkpoint, .changes = common.flags}, catalog,
+      [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
+  print(evaluate(run.engine->actor(), run.plan->env(), run.engine->pool(),
                  {.episodes = args.episodes, .seed = args.seed, .deterministic = !args.sampled}),
         common.json);
   return Exit::ok;

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-/// `penstock cage2 play|replay|workflow|search`.
+/// `penstock cage2 play|replay|workflow|search|leaderboard`.
 std::vector<Verb> cage2_verbs(CLI::App& app, const Catalog& catalog);
 
 }  // namespace penstock

@@ -21,10 +21,18 @@ EnvEntry with(const EnvEntry& entry, const std::vector<std::string>& assignments
   return changed;
 }
 
+EnvEntry named(const std::string& name) {
+  for (const EnvEntry& entry : cage2_envs()) {
+    if (entry.name == name) { return entry; }
+  }
+  FAIL("no env ", name);
+  return {};
+}
+
 }  // namespace
 
 TEST_CASE("cage2 keeps the contract against every red and by every rule set") {
-  const EnvEntry entry = cage2_envs().front();
+  const EnvEntry entry = named("cage2");
   SUBCASE("as it comes") { check_contract(entry); }
   SUBCASE("meander, leader board") {
     check_contract(with(entry, {"env.red=meander", "env.rules=leaderboard", "env.wrapper=v2"}));
@@ -38,14 +46,22 @@ TEST_CASE("cage2 keeps the contract against every red and by every rule set") {
 }
 
 TEST_CASE("cage2_workflow keeps the contract by both rules") {
-  const EnvEntry entry = cage2_envs().back();
-  REQUIRE(entry.name == "cage2_workflow");
+  const EnvEntry entry = named("cage2_workflow");
   SUBCASE("as it comes") { check_contract(entry); }
   SUBCASE("one order, rule A") {
     check_contract(with(entry, {"env.red=meander", "env.compliance_rule=A",
                                 "env.order=op_server,user,op_host,defender,enterprise"}));
   }
   SUBCASE("without the order") { check_contract(with(entry, {"env.show_order=false"})); }
+}
+
+TEST_CASE("cage2_defender keeps the contract") {
+  const EnvEntry entry = named("cage2_defender");
+  SUBCASE("as it comes") { check_contract(entry); }
+  SUBCASE("weighted, by the rules of the head") {
+    check_contract(with(entry, {"env.red=meander", "env.rules=head", "env.wrapper=v1",
+                                "env.board_weights=true"}));
+  }
 }
 
 }  // namespace penstock
