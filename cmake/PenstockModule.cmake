@@ -56,5 +56,10 @@ function(penstock_module name)
     target_link_libraries(${target} PUBLIC torch)
     penstock_use_torch_pch(${target})
   endif()
+  # A sanitizer's build is made once and thrown away: headers are walked once for many sources. Highway's
+  # sources include themselves and must stay apart.
+  if(PENSTOCK_SANITIZE AND NOT name STREQUAL "fused")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  endif()
   set(PENSTOCK_MODULES ${PENSTOCK_MODULES} ${target} CACHE INTERNAL "")
 endfunction()
