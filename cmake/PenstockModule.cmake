@@ -1,5 +1,6 @@
-# penstock_module(NAME [TORCH] [DEPENDS targets] [PRIVATE_DEPENDS targets])
-# One static library per module: src/NAME/*.cpp, headers in include/penstock/NAME.
+# penstock_module(NAME [TORCH] [APART] [DEPENDS targets] [PRIVATE_DEPENDS targets])
+# One static library per module: src/NAME/*.cpp, headers in include/penstock/NAME. APART: its sources give the
+# same names to different things, or include themselves, and are never compiled as one.
 set(PENSTOCK_MODULES "" CACHE INTERNAL "")
 
 function(penstock_warnings target)
@@ -39,7 +40,7 @@ function(penstock_use_torch_pch target)
 endfunction()
 
 function(penstock_module name)
-  cmake_parse_arguments(arg "TORCH" "" "DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "TORCH;APART" "" "DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cpp")
   set(target penstock_${name})
   add_library(${target} STATIC ${sources})
@@ -56,9 +57,8 @@ function(penstock_module name)
     target_link_libraries(${target} PUBLIC torch)
     penstock_use_torch_pch(${target})
   endif()
-  # A sanitizer's build is made once and thrown away: headers are walked once for many sources. Highway's
-  # sources include themselves and must stay apart.
-  if(PENSTOCK_SANITIZE AND NOT name STREQUAL "fused")
+  # A sanitizer's build is made once and thrown away: headers are walked once for many sources.
+  if(PENSTOCK_SANITIZE AND NOT arg_APART)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   endif()
   set(PENSTOCK_MODULES ${PENSTOCK_MODULES} ${target} CACHE INTERNAL "")
