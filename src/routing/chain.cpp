@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "routing/index.h"
 #include "routing/pricing.h"
 
 namespace penstock::routing {
@@ -13,7 +14,8 @@ namespace {
 
 constexpr double kBlinkShare = 0.01;
 
-std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
+/// The rules by which requests are put back.
+enum OrderRule : std::uint32_t { kRandom, kLoad, kFar, kNear, kNarrow, kEarly, kLate };
 
 /// Passes over each place with probability kBlinkShare; draws only once per blink.
 struct Blink {
@@ -183,10 +185,8 @@ bool Chain::recreate() {
   return true;
 }
 
-/// The rules by which requests are put back, as often as the paper draws them.
-enum Rule : std::uint32_t { kRandom, kLoad, kFar, kNear, kNarrow, kEarly, kLate };
-
 void Chain::order() {
+  // As often as the paper draws them.
   constexpr std::array<std::uint32_t, 17> kDraw = {
       kRandom, kRandom, kRandom, kRandom, kLoad,  kLoad,  kLoad, kLoad, kFar,
       kFar,    kNear,   kNarrow, kNarrow, kEarly, kEarly, kLate, kLate};

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "routing/index.h"
 #include "routing/pricing.h"
 
 namespace penstock::routing {
-namespace {
-
-std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
-
-}  // namespace
 
 void RouteSet::clear(const Instance& instance) {
   instance_ = &instance;
