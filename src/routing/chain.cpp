@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "routing/index.h"
 #include "routing/pricing.h"
 
 namespace penstock::routing {
@@ -13,7 +14,8 @@ namespace {
 
 constexpr double kBlinkShare = 0.01;
 
-std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
+/// The rules by which requests are put back.
+enum OrderRule : std::uint32_t { kRandom, kLoad, kFar, kNear, kNarrow, kEarly, kLate };
 
 /// Passes over each place with probability kBlinkShare; draws only once per blink.
 struct Blink {
@@ -46,7 +48,19 @@ Chain::Chain(const Instance& instance, std::uint64_t seed)
   order();
   recreate();
   absent_ = still_absent_;
+  send_spares_home();
   keep_best();
+}
+
+/// Vehicles that will hardly be needed only cost a look at each; some are kept for breadth.
+void Chain::send_spares_home() {
+  std::int32_t used = 0;
+  for (std::int32_t v = 0; v < routes_.num_vehicles(); ++v) { used += routes_.is_empty(v) ? 0 : 1; }
+  for (std::int32_t v = routes_.num_vehicles() - 1; v >= 0; --v) {
+    if (routes_.num_vehicles() > used + used / 4 + 2 && routes_.is_empty(v)) {
+      routes_.drop_vehicle(v);
+    }
+  }
 }
 
 double Chain::cost_per_stop() const {
@@ -65,30 +79,40 @@ void Chain::anneal(Budget& budget, double hot, double cold) {
 
 void Chain::reduce_fleet(Budget& budget) {
   const double temperature = cost_per_stop();
-  bool may_drop = true;
+  const std::int32_t least = least_vehicles();
   while (budget.step()) {
-    if (absent_.empty() && may_drop) {
-      const std::int32_t vehicle = easiest_route();
-      if (!routes_.is_empty(vehicle)) {
-        for (const Stop& stop : routes_.stops(vehicle)) {
-          if (stop.node == 0) { continue; }
-          const std::int32_t request = instance_.request_of(stop.node);
-          if (absent_.empty() ||
-              std::find(absent_.begin(), absent_.end(), request) == absent_.end()) {
-            absent_.push_back(request);
-          }
-        }
-        routes_.remove_all(absent_);
-      }
-      routes_.drop_vehicle(vehicle);
-      may_drop = routes_.num_vehicles() > 1;
-      continue;
+    if (!absent_.empty()) {
+      round(temperature);
+    } else if (routes_.num_vehicles() > least) {
+      disband(easiest_route());
+    } else {
+      break;
     }
-    round(temperature);
   }
   const auto used = std::count_if(best_.routes.begin(), best_.routes.end(),
                                   [](const auto& route) { return !route.empty(); });
   restore_best(static_cast<std::int32_t>(used));
+}
+
+/// As few as the loads allow.
+std::int32_t Chain::least_vehicles() const {
+  if (instance_.mode == Mode::ride) { return 1; }
+  std::int64_t load = 0;
+  for (const Node& node : instance_.nodes) { load += node.load; }
+  const std::int64_t capacity = std::max(1, instance_.capacity);
+  return static_cast<std::int32_t>(std::max<std::int64_t>(1, (load + capacity - 1) / capacity));
+}
+
+/// Sends a vehicle home; its requests become absent.
+void Chain::disband(std::int32_t vehicle) {
+  for (const Stop& stop : routes_.stops(vehicle)) {
+    const bool last_of_request =
+        instance_.mode == Mode::deliver || stop.node % 2 == 0;  // a drop-off, or the depot
+    if (stop.node != 0 && last_of_request) { absent_.push_back(instance_.request_of(stop.node)); }
+  }
+  if (!absent_.empty()) { routes_.remove_all(absent_); }
+  routes_.drop_vehicle(vehicle);
+  keep_best();
 }
 
 /// An empty one, or the one whose requests have been absent the least.
@@ -119,6 +143,7 @@ void Chain::restore_best(std::int32_t vehicles) {
       routes_.drop_vehicle(v);
     }
   }
+  routes_.store(best_);  // with as many routes as there are vehicles now
 }
 
 void Chain::round(double temperature) {
@@ -160,10 +185,8 @@ bool Chain::recreate() {
   return true;
 }
 
-/// The rules by which requests are put back, as often as the paper draws them.
-enum Rule : std::uint32_t { kRandom, kLoad, kFar, kNear, kNarrow, kEarly, kLate };
-
 void Chain::order() {
+  // As often as the paper draws them.
   constexpr std::array<std::uint32_t, 17> kDraw = {
       kRandom, kRandom, kRandom, kRandom, kLoad,  kLoad,  kLoad, kLoad, kFar,
       kFar,    kNear,   kNarrow, kNarrow, kEarly, kEarly, kLate, kLate};

@@ -28,6 +28,7 @@ class Chain {
   [[nodiscard]] std::int32_t unserved() const { return unserved_; }
 
  private:
+  void send_spares_home();
   void round(double temperature);
   bool recreate();
   void order();
@@ -37,6 +38,8 @@ class Chain {
   void keep_best();
   void restore_best(std::int32_t vehicles);
   [[nodiscard]] std::int32_t easiest_route() const;
+  [[nodiscard]] std::int32_t least_vehicles() const;
+  void disband(std::int32_t vehicle);
   [[nodiscard]] double cost_per_stop() const;
 
   const Instance& instance_;

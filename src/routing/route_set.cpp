@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "routing/index.h"
 #include "routing/pricing.h"
 
 namespace penstock::routing {
 namespace {
 
 constexpr std::size_t kMostRoom = 256;
-
-std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
 
 }  // namespace
 

@@ -1,8 +1,9 @@
 #include "routing/string_removal.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <utility>
+
+#include "routing/index.h"
 
 namespace penstock::routing {
 namespace {
@@ -12,8 +13,6 @@ constexpr double kMeanRemoved = 10;
 constexpr double kMaxString = 10;
 constexpr double kSplitShare = 0.5;
 constexpr double kWidenShare = 0.01;
-
-std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
 
 /// Uniform in {low, ..., high}.
 std::int32_t between(std::int32_t low, std::int32_t high, Random& random) {
