@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "penstock/routing/roads.h"
 #include "routing/day.h"
@@ -63,8 +64,8 @@ class Places {
 /// Trips or deliveries in a square with its depot in the middle.
 class CityGenerator final : public Generator {
  public:
-  CityGenerator(std::string_view name, const GeneratorConfig& config, double side, bool clustered)
-      : name_(name), config_(config), side_(side), clustered_(clustered) {}
+  CityGenerator(std::string_view name, GeneratorConfig config, double side, bool clustered)
+      : name_(name), config_(std::move(config)), side_(side), clustered_(clustered) {}
 
   void make(std::uint64_t seed, Instance& into) const override {
     Random random = day_random(seed);

@@ -121,8 +121,8 @@ class SampleGenerator final : public Generator {
 /// Lines of a list of requests, in the list's order.
 class ListGenerator final : public Generator {
  public:
-  ListGenerator(const GeneratorConfig& config, RequestList list)
-      : config_(config), list_(std::move(list)) {
+  ListGenerator(GeneratorConfig config, RequestList list)
+      : config_(std::move(config)), list_(std::move(list)) {
     require_enough(static_cast<std::size_t>(config_.requests), list_.rows.size(), config_.file,
                    "requests");
     if (config_.mode == Mode::ride && !list_.rows.front().to) {

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 7> kColumns = {"x",    "y",    "earliest"
                                                       "to_x", "to_y", "load"};
 enum Column : std::size_t { kX, kY, kEarliest, kLatest, kToX, kToY, kLoad, kNumColumns };
 constexpr std::size_t kAbsent = std::string_view::npos;
-using Places = std::array<std::size_t, kNumColumns>;  // of the columns in a line
+using ColumnPlaces = std::array<std::size_t, kNumColumns>;  // of the columns in a line
 
 std::vector<std::string_view> cells_of(std::string_view line) {
   std::vector<std::string_view> cells;
@@ -27,8 +27,8 @@ std::vector<std::string_view> cells_of(std::string_view line) {
   }
 }
 
-Places read_columns(const Scanner& scan) {
-  Places places;
+ColumnPlaces read_columns(const Scanner& scan) {
+  ColumnPlaces places;
   places.fill(kAbsent);
   const auto cells = cells_of(scan.rest_of_line());
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -72,7 +72,7 @@ Seconds time_in(std::string_view cell, std::string_view column, const Scanner& s
   return static_cast<Seconds>(seconds);
 }
 
-RequestRow read_row(const std::vector<std::string_view>& cells, const Places& places,
+RequestRow read_row(const std::vector<std::string_view>& cells, const ColumnPlaces& places,
                     const Scanner& scan) {
   const auto cell = [&](Column column) {
     if (places[column] >= cells.size()) {
@@ -122,7 +122,7 @@ RequestList parse_requests_csv(std::string_view text, const std::string& name) {
   if (!scan.next_line()) {
     scan.fail("the file is empty; its first line names the columns, as x,y,earliest,latest");
   }
-  const Places places = read_columns(scan);
+  const ColumnPlaces places = read_columns(scan);
   RequestList list;
   while (scan.next_line()) {
     const auto cells = cells_of(scan.rest_of_line());

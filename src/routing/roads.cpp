@@ -25,7 +25,10 @@ void fill_row(const Columns& at, std::size_t from, const Roads& roads,
     const float dx = x[to] - x0;
     const float dy = y[to] - y0;
     const float metres = roads.circuity * std::sqrt(dx * dx + dy * dy);
+    // lround() is no instruction, and these are far from where adding a half goes wrong.
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
     distance[to] = static_cast<Metres>(metres + 0.5F);
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
     duration[to] = static_cast<Seconds>(metres * pace + 0.5F);
   }
 }

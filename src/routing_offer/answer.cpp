@@ -70,7 +70,7 @@ class Answer {
   }
 
   std::string write(const std::vector<PricedOffer>& offers) {
-    put(text_, "{{\"request\": {}, \"plan_km\": ", ids_.back());
+    put(text_, R"({{"request": {}, "plan_km": )", ids_.back());
     put_km(text_, cost_of(query_.instance, query_.plan));
     put(text_, ", \"offers\": [");
     const char* before = "\n  ";
@@ -86,8 +86,8 @@ class Answer {
  private:
   void write_offer(const PricedOffer& offer) {
     const auto [earlier, later] = offered_time(offer.action);
-    put(text_, "{{\"offer\": {}, \"earlier_min\": {}, \"later_min\": {}, \"feasible\": {}",
-        offer.action, earlier / 60, later / 60, offer.fits);
+    put(text_, R"({{"offer": {}, "earlier_min": {}, "later_min": {}, "feasible": {})", offer.action,
+        earlier / 60, later / 60, offer.fits);
     const bool ride = instance_.mode == Mode::ride;
     put(text_, ", \"{}\": ", ride ? "pickup" : "stop");
     put_window(text_, offer.windows[0]);
@@ -113,7 +113,7 @@ class Answer {
     put(text_, ", \"routes\": [");
     const char* before = "";
     for (const ChangedRoute& route : offer.routes) {
-      put(text_, "{}{{\"vehicle\": {}, \"stops\": [", before, route.vehicle);
+      put(text_, R"({}{{"vehicle": {}, "stops": [)", before, route.vehicle);
       write_stops(route.nodes);
       put(text_, "]}}");
       before = ", ";
@@ -131,9 +131,9 @@ class Answer {
       const Seconds arrival = i == 0 ? starts[0] : leave + instance_.duration_of(here, node);
       put_plain(text_, i == 0 ? "{\"id\": " : ", {\"id\": ");
       put_plain(text_, ids_[static_cast<std::size_t>(instance_.request_of(node))]);
-      put_plain(text_, ", \"at\": \"");
+      put_plain(text_, R"(, "at": ")");
       put_plain(text_, stop_name(instance_, node));
-      put_plain(text_, "\", \"arrival\": ");
+      put_plain(text_, R"(", "arrival": )");
       put_time(text_, arrival);
       put_plain(text_, ", \"start\": ");
       put_time(text_, starts[i]);

@@ -87,7 +87,7 @@ const std::string& Field::text() const {
 Seconds Field::time() const {
   if (value_.is_number()) { return integer(0, kWeek); }
   const auto told = value_.is_string() ? clock_time(text()) : std::nullopt;
-  if (!told) { fail("should be seconds since midnight, \"HH:MM\" or \"HH:MM:SS\""); }
+  if (!told) { fail(R"(should be seconds since midnight, "HH:MM" or "HH:MM:SS")"); }
   return *told;
 }
 

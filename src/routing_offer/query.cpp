@@ -106,7 +106,7 @@ class Reader {
     const Field field = root_.at(key);
     if (field.text() == first) { return static_cast<Value>(0); }
     if (field.text() == second) { return static_cast<Value>(1); }
-    field.fail(fmt::format("should be \"{}\" or \"{}\"", first, second));
+    field.fail(fmt::format(R"(should be "{}" or "{}")", first, second));
   }
 
   void read_setting() {

@@ -39,6 +39,12 @@ void set_routes(httplib::Server& server,
   });
 }
 
+/// Without the library's SO_REUSEPORT, by which a second server would share the port unnoticed.
+void own_port(socket_t socket) {
+  const int yes = 1;
+  setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+}
+
 /// SIGINT and SIGTERM wait for sigwait() in this thread and those that it starts.
 class HeldSignals {
  public:
@@ -68,6 +74,7 @@ void serve_offers(int port, const std::function<std::string(const std::string&)>
   const HeldSignals signals;
   httplib::Server server;
   server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  server.set_socket_options(own_port);
   server.set_payload_max_length(kMostBytes);
   std::mutex turn;
   set_routes(server, answer, turn);
