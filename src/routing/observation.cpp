@@ -23,7 +23,8 @@ std::size_t half_hour(const Instance& instance, Seconds time) {
 }
 
 /// The places of a request's six counts.
-std::array<std::size_t, kListWidth> places(const Instance& instance, const Sketch::Entry& entry) {
+std::array<std::size_t, kListWidth> places_of(const Instance& instance,
+                                              const Sketch::Entry& entry) {
   constexpr std::size_t kTimes = 2 * kNumZones;
   constexpr std::size_t kSlots = Observer::kHalfHours;
   return {static_cast<std::size_t>(entry.pickup_zone),
@@ -44,14 +45,11 @@ void write_list_row(const Instance& instance, const Sketch::Entry& entry, float*
 }
 
 void write_hist(const Booking& booking, const Sketch& sketch, std::span<float> row) {
-  const std::span<const std::uint16_t> counts = sketch.histogram();
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    row[2 * i] = counts[i];
-    row[2 * i + 1] = 0;
-  }
+  std::ranges::fill(row, 0.0F);
+  for (const std::size_t place : sketch.places()) { row[2 * place] += 1; }
   if (booking.over()) { return; }
   const Instance& instance = booking.instance();
-  for (const std::size_t place : places(instance, sketch.entry(instance, booking.request()))) {
+  for (const std::size_t place : places_of(instance, sketch.entry(instance, booking.request()))) {
     row[2 * place + 1] += 1;
   }
 }
@@ -84,7 +82,8 @@ void Sketch::begin(const Booking& booking, double side) {
   for (std::size_t node = 0; node < instance.points.size(); ++node) {
     zones_[node] = static_cast<std::int16_t>(zone_of(instance.points[node], side));
   }
-  histogram_.assign(Observer::kHistogram, 0);
+  places_.clear();
+  places_.reserve(kListWidth * static_cast<std::size_t>(instance.num_requests()));
   num_counted_ = 0;
   follow(booking);
 }
@@ -93,8 +92,8 @@ void Sketch::follow(const Booking& booking) {
   const Instance& instance = booking.instance();
   for (; num_counted_ < booking.served().size(); ++num_counted_) {
     const std::int32_t request = booking.served()[num_counted_];
-    for (const std::size_t place : places(instance, entry(instance, request))) {
-      ++histogram_[place];
+    for (const std::size_t place : places_of(instance, entry(instance, request))) {
+      places_.push_back(static_cast<std::uint16_t>(place));
     }
   }
 }

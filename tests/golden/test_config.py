@@ -24,3 +24,7 @@ def test_the_docs_page_is_current(penstock):
     page = (ROOT / "docs/config.md").read_text()
     table = penstock("config", "--markdown").stdout
     assert table in page, "run scripts/gen-config-docs"
+    own = [line for line in penstock("config", "--markdown", "--env", "dvrptw").stdout.splitlines()
+           if line.startswith("| `env.") and not line.startswith(("| `env.id`", "| `env.num_envs`"))]
+    assert len(own) > 20
+    assert all(line in page for line in own), "run scripts/gen-config-docs"

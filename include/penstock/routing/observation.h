@@ -15,7 +15,8 @@ namespace penstock::routing {
 /// request with coordinates and slack, the insertion price of each offer, chances and belief.
 enum class ObsKind : std::uint8_t { list, hist, set };
 
-/// What one env keeps of its day for observations: zones, and the histogram of what was promised.
+/// What one env keeps of its day for observations: zones, and the places of what was promised in
+/// the histogram.
 class Sketch {
  public:
   /// A new day; `side` is of the square that the zones divide.
@@ -30,11 +31,12 @@ class Sketch {
     std::array<Window, 2> windows;
   };
   [[nodiscard]] Entry entry(const Instance& instance, std::int32_t request) const;
-  [[nodiscard]] std::span<const std::uint16_t> histogram() const { return histogram_; }  // [606]
+  /// Where in the histogram what was promised counts: six places per request, each counting one.
+  [[nodiscard]] std::span<const std::uint16_t> places() const { return places_; }
 
  private:
   std::vector<std::int16_t> zones_;  // [nodes]
-  std::vector<std::uint16_t> histogram_;
+  std::vector<std::uint16_t> places_;
   std::size_t num_counted_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "penstock/base/errors.h"
+#include "support/allocations.h"
 
 namespace penstock::routing {
 namespace {
@@ -93,6 +94,17 @@ TEST_CASE("a day is a function of its seed, whatever was in its memory") {
   CHECK(reused.nodes.size() == fresh.nodes.size());
   CHECK(reused.capacity == 4);
   CHECK(made("city", 10).distance != fresh.distance);
+}
+
+TEST_CASE("from the second day on nothing is allocated") {
+  for (const char* name : {"city", "delivery", "clustered"}) {
+    const auto generator = make_generator(name, {});
+    Instance day;
+    generator->make(1, day);
+    CHECK(test::largest_allocation() > 0);
+    for (std::uint64_t seed = 2; seed < 20; ++seed) { generator->make(seed, day); }
+    CHECK(test::largest_allocation() == 0);
+  }
 }
 
 TEST_CASE("deliveries are single stops with room for forty") {
