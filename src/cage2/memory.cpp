@@ -22,6 +22,9 @@ constexpr std::array<Decoy, 1> kOnUser4 = {Decoy::vsftpd};
 
 constexpr float kLongEpisode = 100;  // what counts as the end of the clock
 constexpr std::array<std::int32_t, 4> kPhases = {4, 8, 30, 50};
+constexpr std::size_t kNumTimes = 4 + kPhases.size();
+constexpr std::size_t kNumSubnets = kSubnetHosts.size();
+constexpr std::size_t kNumProgress = 3 * kNumSubnets + 1;
 constexpr float kManyScans = 4;
 constexpr float kManyExploits = 3;
 
@@ -164,12 +167,8 @@ void Memory::write_host(const Host& host, std::span<float> row) const {
 
 void Memory::write_global(std::span<float> row) const {
   std::ranges::fill(row, 0.0F);
-  row[0] = std::min(static_cast<float>(steps_) / kLongEpisode, 1.0F);
-  row[1] = recency(quiet_since_);
-  row[2] = static_cast<float>(num_seen_) / kNumHosts;
-  row[3] = bit_of(last_flag_ == Flag::yes);
-  for (std::size_t i = 0; i < kPhases.size(); ++i) { row[4 + i] = bit_of(steps_ < kPhases[i]); }
-  row = row.subspan(8);
+  write_time(row.first(kNumTimes));
+  row = row.subspan(kNumTimes);
   row[family(last_kind_)] = 1.0F;
   row = row.subspan(kNumFamilies);
   // Which user host red turned to first: a script goes on with it, a wanderer to the next.
@@ -177,16 +176,28 @@ void Memory::write_global(std::span<float> row) const {
     row[first_active_ - host::kUser0] = 1.0F;
   }
   row = row.subspan(kNumHosts - host::kUser0);
-  constexpr std::size_t kRest = kNumGlobal - 8 - kNumFamilies - (kNumHosts - host::kUser0);
-  // How far red has come: hosts of each subnet seen active, and exploited.
-  static_assert(kRest == 10);
+  write_progress(row);
+  static_assert(kNumTimes + kNumFamilies + (kNumHosts - host::kUser0) + kNumProgress == kNumGlobal);
+}
+
+void Memory::write_time(std::span<float> row) const {
+  row[0] = std::min(static_cast<float>(steps_) / kLongEpisode, 1.0F);
+  row[1] = recency(quiet_since_);
+  row[2] = static_cast<float>(num_seen_) / kNumHosts;
+  row[3] = bit_of(last_flag_ == Flag::yes);
+  for (std::size_t i = 0; i < kPhases.size(); ++i) { row[4 + i] = bit_of(steps_ < kPhases[i]); }
+}
+
+/// By subnet, the shares of hosts that were active, that were exploited, and that have decoys.
+void Memory::write_progress(std::span<float> row) const {
+  constexpr float kShare = 0.2F;  // of the largest subnet
   for (std::uint8_t h = 0; h < kNumHosts; ++h) {
     const auto subnet = static_cast<std::size_t>(subnet_of(h));
-    if (hosts_[h].active != kNever) { row[subnet] += 0.2F; }
-    if (hosts_[h].exploited != kNever) { row[3 + subnet] += 0.2F; }
-    if (hosts_[h].decoys != 0) { row[6 + subnet] += 0.2F; }
+    if (hosts_[h].active != kNever) { row[subnet] += kShare; }
+    if (hosts_[h].exploited != kNever) { row[kNumSubnets + subnet] += kShare; }
+    if (hosts_[h].decoys != 0) { row[2 * kNumSubnets + subnet] += kShare; }
   }
-  row[9] = recency(0);
+  row[3 * kNumSubnets] = recency(0);
 }
 
 void Memory::require_possible() const {

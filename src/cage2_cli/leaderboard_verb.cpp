@@ -99,7 +99,8 @@ Verb leaderboard_verb(CLI::App& app, const Catalog& catalog) {
   verb->add_option("--seed", args->options.seed, "of the episodes (default 0)");
   verb->add_option("--checkpoint", args->run.checkpoint, "latest, best or a step")
       ->capture_default_str();
-  verb->add_flag("--sampled", args->sampled, "sample actions instead of taking the most likely one");
+  verb->add_flag("--sampled", args->sampled,
+                 "sample actions instead of taking the most likely one");
   verb->add_option_function<std::string>(
       "--threads",
       [args](const std::string& text) { args->run.changes.add("threads", text, "--threads"); },

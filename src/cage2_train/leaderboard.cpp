@@ -46,10 +46,12 @@ BoardCell score_cell(const PlayGames& play, BoardGames games) {
 /// Games that share the policy's passes, from the first to the last step. All have the same length.
 class Group {
  public:
-  Group(const Actor& actor, VecEnv& envs, EnvRange range)
+  /// Plays on the envs of the range, with the policy's replica `shard`.
+  Group(const Actor& actor, VecEnv& envs, EnvRange range, std::size_t shard)
       : actor_(actor),
         envs_(envs),
         range_(range),
+        shard_(shard),
         obs_(range.size() * envs.spec().obs.size()),
         params_(range.size() * actor.head.num_params()),
         final_obs_(obs_.size()),
@@ -81,8 +83,6 @@ class Group {
     return ends_;
   }
 
-  void use(std::size_t shard) { shard_ = shard; }
-
  private:
   void choose(bool sampled, const ActionNoise& noise) {
     if (actor_.normaliser != nullptr) { actor_.normaliser->apply(obs_); }
@@ -98,15 +98,16 @@ class Group {
   const Actor& actor_;
   VecEnv& envs_;
   EnvRange range_;
-  std::size_t shard_ = 0;
+  std::size_t shard_;
   std::vector<float> obs_;     // [n, F]
   std::vector<float> params_;  // [n, P]
   std::vector<float> final_obs_;
   std::vector<std::int64_t> choices_;
   std::vector<float> log_prob_;
   std::vector<float> reward_;
-  std::unique_ptr<bool[]> terminated_;  // NOLINT(modernize-avoid-c-arrays): vector<bool> has no span
-  std::unique_ptr<bool[]> truncated_;   // NOLINT(modernize-avoid-c-arrays)
+  std::unique_ptr<bool[]>
+      terminated_;                     // NOLINT(modernize-avoid-c-arrays): vector<bool> has no span
+  std::unique_ptr<bool[]> truncated_;  // NOLINT(modernize-avoid-c-arrays)
   std::vector<EpisodeEnd> ends_;
 };
 
@@ -146,8 +147,7 @@ std::vector<double> play_all(const TrainedRun& run, const Plan& plan, const Boar
     for (std::size_t g = worker; g < num_groups; g += workers) {
       const std::size_t first = g * kGroup;
       const std::size_t size = std::min(kGroup, episodes - first);
-      Group group(actor, *envs, {worker * kGroup, worker * kGroup + size});
-      group.use(worker);
+      Group group(actor, *envs, {worker * kGroup, worker * kGroup + size}, worker);
       const std::vector<EpisodeEnd>& ends = group.play(games, first, sampled);
       for (std::size_t i = 0; i < size; ++i) {
         returns[first + i] = told ? ends[i].stats[stat] : ends[i].total_reward;
@@ -166,8 +166,7 @@ Board score_board(const PlayGames& play, const BoardOptions& options) {
     for (const int steps : kLengths) {
       const auto number = static_cast<std::uint32_t>(board.cells.size());
       const RandomKey key{.seed = options.seed, .owner = number, .stream = Stream::evaluate};
-      const BoardCell cell =
-          score_cell(play, {red, steps, options.episodes, Random(key).next64()});
+      const BoardCell cell = score_cell(play, {red, steps, options.episodes, Random(key).next64()});
       board.total += cell.mean;
       board.fixed_total += cell.fixed_mean;
       board.num_games += options.episodes;

@@ -40,9 +40,9 @@ void print(const EvalResult& result, bool json) {
 }
 
 Exit eval(const EvalArgs& args, const Common& common, const Catalog& catalog) {
-  const TrainedRun run = open_run(
-      {.dir = args.path, .checkpoint = args.checkpoint, .changes = common.flags}, catalog,
-      [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
+  const TrainedRun run =
+      open_run({.dir = args.path, .checkpoint = args.checkpoint, .changes = common.flags}, catalog,
+               [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
   print(evaluate(run.engine->actor(), run.plan->env(), run.engine->pool(),
                  {.episodes = args.episodes, .seed = args.seed, .deterministic = !args.sampled}),
         common.json);

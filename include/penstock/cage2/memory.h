@@ -70,13 +70,15 @@ class Memory {
   [[nodiscard]] float recency(std::int32_t step) const;
   void write_host(const Host& host, std::span<float> row) const;
   void write_global(std::span<float> row) const;
+  void write_time(std::span<float> row) const;
+  void write_progress(std::span<float> row) const;
   void require_possible() const;
 
   std::array<Host, kNumHosts> hosts_{};
   std::int32_t steps_ = 0;
-  std::int32_t quiet_since_ = 0;       // the last step with activity anywhere
-  std::uint8_t first_active_ = kNone;  // the first host with any
-  std::uint8_t num_seen_ = 0;          // hosts with any
+  std::int32_t quiet_since_ = 0;          // the last step with activity anywhere
+  std::uint8_t first_active_ = kNone;     // the first host with any
+  std::uint8_t num_seen_ = 0;             // hosts with any
   BlueKind last_kind_ = BlueKind::sleep;  // Blue's last action
   Flag last_flag_ = Flag::unknown;
 };

@@ -31,7 +31,8 @@ struct SearchOptions {
   search::Liar liar = search::Liar::mean;
   bool fit_noise = false;      // beside the standard errors, one variance of all evaluations
   bool only_compliant = true;  // keep runs that do not comply out of the fit and of the ranking
-  bool learn_compliance = true;  // and learn from them which orders hardly comply, to pass them over
+  bool learn_compliance =
+      true;  // and learn from them which orders hardly comply, to pass them over
   std::uint64_t seed = 0;
 
   bool baselines = true;  // random search, fixed orders, unconditioned PPO

@@ -25,7 +25,7 @@ struct BoardCell {
   int steps = 0;
   double mean = 0;
   double std_error = 0;
-  double fixed_mean = 0;      // the audit's: the same games with fix_restore_ot
+  double fixed_mean = 0;       // the audit's: the same games with fix_restore_ot
   std::int64_t differing = 0;  // games that end with another return then
 };
 
@@ -54,8 +54,8 @@ struct BoardOptions {
 Board score_board(const PlayGames& play, const BoardOptions& options);
 
 /// A trained policy as a player; greedy, or as it acts in training. Many envs share a forward pass,
-/// in groups of a fixed size: threads do not change results. Throws UsageError when the run's env is
-/// none of cage2's. The run and the catalog must outlive it.
+/// in groups of a fixed size: threads do not change results. Throws UsageError when the run's env
+/// is none of cage2's. The run and the catalog must outlive it.
 PlayGames trained_player(const TrainedRun& run, const Catalog& catalog, bool sampled);
 
 /// From the announcement of 12 August 2022: the winner and the second.

@@ -59,8 +59,8 @@ TEST_CASE("cage2_defender keeps the contract") {
   const EnvEntry entry = named("cage2_defender");
   SUBCASE("as it comes") { check_contract(entry); }
   SUBCASE("weighted, by the rules of the head") {
-    check_contract(with(entry, {"env.red=meander", "env.rules=head", "env.wrapper=v1",
-                                "env.board_weights=true"}));
+    check_contract(with(
+        entry, {"env.red=meander", "env.rules=head", "env.wrapper=v1", "env.board_weights=true"}));
   }
 }
 

@@ -137,10 +137,11 @@ TEST_CASE("rows stay between 0 and 1, and every number of them is of use") {
   }
   CHECK(*std::ranges::min_element(least) >= 0);
   CHECK(*std::ranges::max_element(most) <= 1);
-  const auto idle = std::ranges::count_if(
-      std::views::iota(std::size_t{0}, kRowSize), [&](std::size_t i) { return least[i] == most[i]; });
+  const auto idle = std::ranges::count_if(std::views::iota(std::size_t{0}, kRowSize),
+                                          [&](std::size_t i) { return least[i] == most[i]; });
   MESSAGE(idle, " of ", kRowSize, " numbers never changed");
-  CHECK(idle < 60);  // places of decoys that hosts do not have, marks of hosts that are not attacked
+  CHECK(idle <
+        60);  // places of decoys that hosts do not have, marks of hosts that are not attacked
 }
 
 TEST_CASE("rewards are weighted by how often the leader board counts a step") {
@@ -207,7 +208,8 @@ TEST_CASE("a defender's episode goes on from its bytes; impossible ones are refu
 
   Memory memory;
   std::vector<std::byte> whole;
-  StateWriter(whole)(memory);
+  StateWriter whole_writer(whole);
+  whole_writer(memory);
   std::vector<std::byte> broken = whole;
   broken[0] = std::byte{9};  // active at step 9 of 0
   broken[1] = broken[2] = broken[3] = std::byte{0};

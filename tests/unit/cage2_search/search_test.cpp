@@ -206,10 +206,10 @@ std::pair<double, double> gain_in_stubborn_worlds(bool learn_compliance) {
     const SearchResult found =
         run_search(options, [&](const WorkflowJob& job) { return stubborn_world(world, job); });
     gain += found.truth->regret->gain.mean / kWorlds;
-    compliant += static_cast<double>(std::count_if(
-                     found.trials.begin(), found.trials.end(),
-                     [](const Trial& t) { return t.result.compliant; })) /
-                 kWorlds;
+    compliant +=
+        static_cast<double>(std::count_if(found.trials.begin(), found.trials.end(),
+                                          [](const Trial& t) { return t.result.compliant; })) /
+        kWorlds;
   }
   return {gain, compliant};
 }

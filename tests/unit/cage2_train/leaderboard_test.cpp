@@ -69,8 +69,8 @@ TEST_CASE("the audit finds out who lives on a Restore of Op_Server0, and clears 
   CHECK(honest.fixed_total == honest.total);
   CHECK(!honest.exploits_restore());
 
-  const Board cheat = score_board(scripted({action_index(BlueKind::restore, host::kOpServer0)}),
-                                  {.episodes = 20});
+  const Board cheat =
+      score_board(scripted({action_index(BlueKind::restore, host::kOpServer0)}), {.episodes = 20});
   CHECK(cheat.exploits_restore());
   CHECK(cheat.differing > 60);  // the games of B_line and Meander that last long enough
   CHECK(cheat.total > honest.total + 1000);
@@ -78,8 +78,8 @@ TEST_CASE("the audit finds out who lives on a Restore of Op_Server0, and clears 
 }
 
 TEST_CASE("the audit does not blame a Restore that changes nothing") {
-  const Board board = score_board(scripted({action_index(BlueKind::restore, host::kUser1)}),
-                                  {.episodes = 5});
+  const Board board =
+      score_board(scripted({action_index(BlueKind::restore, host::kUser1)}), {.episodes = 5});
   CHECK(board.differing == 0);
   CHECK(!board.exploits_restore());
 }
