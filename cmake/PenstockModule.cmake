@@ -4,7 +4,7 @@
 set(PENSTOCK_MODULES "" CACHE INTERNAL "")
 
 function(penstock_warnings target)
-  if(PENSTOCK_DEVELOPER)
+  if(PENSTOCK_WARNINGS)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
                            -Woverloaded-virtual
                            -Wno-missing-field-initializers -Werror)
