@@ -155,7 +155,7 @@ class Transformer final : public Network {
   [[nodiscard]] at::Tensor summary(const at::Tensor& obs) const {  // [B, E]
     at::Tensor x = embed_(tokens_.of(obs)) + place_;               // [B, K, E]
     for (const Block& block : blocks_) { x = block.forward(x, num_heads_); }
-    const at::Tensor mean = norm_(x).mean(1);
+    at::Tensor mean = norm_(x).mean(1);
     if (!mix_.weight.defined()) { return mean; }
     return mix_(at::cat({mean, tokens_.rest_of(obs)}, 1)).relu();
   }

@@ -15,7 +15,7 @@ namespace penstock::routing {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr int kNoPyvrp = 3;  // the script's exit code
 

@@ -91,7 +91,7 @@ constexpr std::size_t kMaxStats = 4;
 struct EnvSpec {
   Layout obs;
   ActionSpec action;
-  std::int64_t max_episode_steps = 0;  // truncated then, by BatchedEnv; 0: never
+  std::int64_t max_episode_steps = 0;  // no episode is longer, BatchedEnv truncates it; 0: no limit
   std::vector<std::string> stats;      // names of what EpisodeEnd::stats holds, up to kMaxStats
 };
 
