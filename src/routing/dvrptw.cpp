@@ -79,6 +79,11 @@ DvrptwParts::DvrptwParts(const DvrptwConfig& config)
                 : config.mask_from == "soft" ? MaskFrom::soft
                                              : MaskFrom::argmax),
       observer(obs_of(config, *generator), rules) {
+  if (config.strangers && mask == MaskKind::learnt) {
+    throw UsageError(
+        "env.mask=learnt learns of people that all envs share: set env.strangers=false, or "
+        "env.mask=bayes");
+  }
   spec.obs = observer.layout();
   spec.action = Discrete{.n = kOffers, .masked = mask != MaskKind::none};
   spec.max_episode_steps = config.customers;

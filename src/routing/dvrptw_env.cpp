@@ -96,7 +96,7 @@ DvrptwEnv::DvrptwEnv(const DvrptwConfig& config, std::size_t num_envs, std::uint
   slots_.reserve(num_envs);
   for (std::size_t i = 0; i < num_envs; ++i) {
     slots_.emplace_back(customers, samples_per_env(config, num_envs));
-    draw_people(slots_.back());
+    draw_people(i);
   }
   // An oracle that there is not is refused here, not in the first step.
   idle_.push_back(std::make_unique<Workbench>());
@@ -110,7 +110,7 @@ void DvrptwEnv::seed(std::size_t env, std::uint64_t seed) {
   slot.episode = 0;
   slot.notes.clear();
   slot.notes.begin_generation(0);
-  draw_people(slot);
+  draw_people(env);
 }
 
 std::uint64_t DvrptwEnv::next_seed(std::size_t env) {
@@ -119,17 +119,29 @@ std::uint64_t DvrptwEnv::next_seed(std::size_t env) {
   return episode_seed(seed_, static_cast<std::uint32_t>(env), episode);
 }
 
-void DvrptwEnv::draw_people(Slot& slot) const {
-  draw_types(config_.people, slot.notes.generation, slot.types);
+void DvrptwEnv::draw_people(std::size_t env) {
+  Slot& slot = slots_[env];
+  const std::uint64_t own = own_seeds_[env]
+                                ? episode_seed(*own_seeds_[env], 0, 0)
+                                : episode_seed(seed_, static_cast<std::uint32_t>(env), 0);
+  draw_types(config_.people + (config_.strangers ? own : 0), slot.notes.generation, slot.types);
+}
+
+std::uint64_t DvrptwEnv::generation_now(std::size_t env) const {
+  const auto stay = static_cast<std::uint64_t>(config_.stay_days);
+  if (stay == 0) { return 0; }
+  // Strangers come to one env after another, so that a rollout has seen people of every
+  // acquaintance.
+  const std::uint64_t ahead = config_.strangers && !own_seeds_[env] ? env % stay : 0;
+  return (slots_[env].episode + ahead) / stay;
 }
 
 void DvrptwEnv::begin_episode(std::size_t env, Workbench& bench, Row row) {
   Slot& slot = slots_[env];
-  const auto stay = static_cast<std::uint64_t>(config_.stay_days);
-  const std::uint64_t generation = stay > 0 ? slot.episode / stay : 0;
+  const std::uint64_t generation = generation_now(env);
   if (generation != slot.notes.generation) {
     slot.notes.begin_generation(generation);
-    draw_people(slot);
+    draw_people(env);
   }
   const std::uint64_t seed = next_seed(env);
   slot.booking.begin(*parts_.generator, seed);
@@ -266,10 +278,11 @@ void DvrptwEnv::load(std::size_t env, std::span<const std::byte> bytes) {
   }
   slot.booking.restore(*parts_.generator, parts_.rules.offer);
   slot.sketch.begin(slot.booking, parts_.observer.side());
-  draw_people(slot);
+  draw_people(env);
 }
 
 void DvrptwEnv::between_rollouts() {
+  if (config_.strangers) { return; }  // what an env has noted is of no use to the others
   std::vector<Notes*> notes;
   notes.reserve(slots_.size());
   for (Slot& slot : slots_) { notes.push_back(&slot.notes); }
@@ -277,6 +290,7 @@ void DvrptwEnv::between_rollouts() {
 }
 
 std::vector<std::pair<std::string, double>> DvrptwEnv::take_metrics() {
+  if (config_.strangers) { return {}; }
   return beliefs_.take_metrics();
 }
 

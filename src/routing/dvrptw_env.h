@@ -73,7 +73,8 @@ class DvrptwEnv final : public VecEnv {
 
   void begin_episode(std::size_t env, Workbench& bench, Row row);
   std::uint64_t next_seed(std::size_t env);
-  void draw_people(Slot& slot) const;
+  void draw_people(std::size_t env);
+  [[nodiscard]] std::uint64_t generation_now(std::size_t env) const;
   void write(Slot& slot, Workbench& bench, Row row) const;
   [[nodiscard]] Belief belief_of(const Slot& slot) const;
   void write_mask(Slot& slot, const Belief& belief, std::span<bool> legal) const;

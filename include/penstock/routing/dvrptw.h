@@ -34,6 +34,7 @@ struct DvrptwConfig {
   std::string obs = "set";
   bool belief = false;
   std::uint64_t people = 1;
+  bool strangers = false;
   std::int64_t stay_days = 0;
   std::string mask = "none";
   std::string mask_from = "argmax";
@@ -84,6 +85,8 @@ struct DvrptwConfig {
           Choices{"list", "hist", "set"});
     visit("belief", belief, "append the belief about the caller's type to list and hist");
     visit("people", people, "the seed of the customers' hidden types, the same in all envs");
+    visit("strangers", strangers,
+          "every env has people of its own, of whom the others know nothing");
     visit("stay_days", stay_days, "episodes after which other people come; 0: they stay for ever",
           Range{0, 1'000'000'000});
     visit("mask", mask,
