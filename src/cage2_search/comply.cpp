@@ -25,8 +25,8 @@ double compliance_of(const SearchOptions& options, const WorkflowResult& result)
   return result.compliant ? std::max(told, threshold) : std::min(told, threshold - kJustMissed);
 }
 
-std::vector<Observation> observations(const SearchOptions& options,
-                                      const std::vector<Trial>& trials) {
+std::vector<Observation> compliance_seen(const SearchOptions& options,
+                                         const std::vector<Trial>& trials) {
   std::vector<Observation> data;
   data.reserve(trials.size());
   for (const Trial& trial : trials) {
@@ -57,7 +57,7 @@ Scores chance_to_comply(const SearchOptions& options, const std::vector<Trial>& 
   Scores chance{};
   chance.fill(1);
   if (trials.empty()) { return chance; }
-  const std::vector<Observation> data = observations(options, trials);
+  const std::vector<Observation> data = compliance_seen(options, trials);
   const Hyper hyper = search::fit_hyper(data, bounds_of(data));
   const search::Posterior belief = search::posterior(data, hyper);
   for (std::size_t i = 0; i < chance.size(); ++i) {

@@ -34,12 +34,12 @@ std::vector<std::size_t> data_order(std::span<const TensorView> tensors) {
 }
 
 // Spaces after the JSON are the only padding there is.
-std::string framed(std::string json) {
-  std::uint64_t size = json.size();
-  const std::size_t over = (sizeof(size) + json.size()) % kDataAlignment;
-  if (over != 0) { json.append(kDataAlignment - over, ' '); }
-  size = json.size();
-  return std::string(reinterpret_cast<const char*>(&size), sizeof(size)) + json;
+std::string framed(std::string header) {
+  std::uint64_t size = header.size();
+  const std::size_t over = (sizeof(size) + header.size()) % kDataAlignment;
+  if (over != 0) { header.append(kDataAlignment - over, ' '); }
+  size = header.size();
+  return std::string(reinterpret_cast<const char*>(&size), sizeof(size)) + header;
 }
 
 }  // namespace
