@@ -7,22 +7,11 @@
 #include <thread>
 
 #include "support.h"
+#include "support/sanitized.h"
 
 using namespace penstock;
 using namespace penstock::cage2;
 using namespace penstock::cage2::test;
-
-namespace {
-
-// Hundreds of searches tell nothing to a sanitizer that one has not told it, and take minutes
-// there.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-
-}  // namespace
 
 TEST_CASE("a search spends its budget on different orders and knows its best") {
   const SearchResult found = run_search(quick_options(), Synthetic{});

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/sanitized.h"
+
 namespace penstock::routing {
 namespace {
 
@@ -65,7 +67,8 @@ TEST_CASE("the gradient is the slope of the loss") {
   }
 }
 
-TEST_CASE("50 epochs learn at least 95 % of types, with and without noise") {
+TEST_CASE("50 epochs learn at least 95 % of types, with and without noise" *
+          doctest::skip(kSanitized)) {
   for (const char* name : {"rule", "noisy", "logit"}) {
     INFO(name);
     const AnswerModel answer_model(name, 0.05);
@@ -86,7 +89,8 @@ TEST_CASE("customers of whom nothing was heard stay unknown, and doubt is shared
   CHECK(std::ranges::min(std::span(refused).first(3)) > 0.2);
 }
 
-TEST_CASE("no belief is for ever: a customer taken for rigid is found out by a few answers") {
+TEST_CASE("no belief is for ever: a customer taken for rigid is found out by a few answers" *
+          doctest::skip(kSanitized)) {
   const AnswerModel noisy("noisy", 0.05);
   FlexibilityModel model(kCustomers, noisy, 8);
   std::vector<AnswerSample> samples;
