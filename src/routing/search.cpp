@@ -51,6 +51,7 @@ void RuinRecreate::improve(RouteSet& routes, std::span<const std::int32_t> reque
 
 bool RuinRecreate::squeeze_in(RouteSet& routes, std::span<const std::int32_t> requests,
                               std::int32_t request, std::int32_t rounds, Random& random) {
+  if (requests.empty()) { return false; }  // nothing is in its way
   for (std::int32_t round = 0; round < rounds; ++round) {
     const std::size_t size = std::min<std::size_t>(requests.size(), 1 + random.below(8));
     pick_related(routes, requests, request, size, random);
