@@ -7,6 +7,7 @@
 #include "penstock/base/check.h"
 #include "penstock/base/errors.h"
 #include "penstock/base/random.h"
+#include "penstock/base/shuffle.h"
 
 // Shapes: T steps, N envs, S shards.
 
@@ -148,9 +149,7 @@ void Ppo::shuffle(Epoch& epoch, std::size_t shard) {
                  .owner = static_cast<std::uint32_t>(shard),
                  .episode = epoch.number,
                  .stream = Stream::shuffle});
-  for (std::size_t i = indices.size(); i > 1; --i) {
-    std::swap(indices[i - 1], indices[random.below(static_cast<std::uint32_t>(i))]);
-  }
+  penstock::shuffle(indices, random);
   std::vector<Moments>& moments = epoch.advantages[shard];
   moments.clear();
   for (std::int64_t m = 0; m < epoch.num_minibatches; ++m) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "penstock/base/errors.h"
+#include "penstock/base/shuffle.h"
 
 namespace penstock::cage2 {
 namespace {
@@ -154,9 +155,7 @@ void WorkflowEnv::reset(std::uint64_t seed, Row row) {
 void WorkflowEnv::draw_order(std::uint64_t seed) {
   Random random({.seed = seed, .owner = 1});
   order_ = {0, 1, 2, 3, 4};
-  for (std::size_t i = kNumTypes; i > 1; --i) {
-    std::swap(order_[i - 1], order_[random.below(static_cast<std::uint32_t>(i))]);
-  }
+  shuffle(order_, random);
 }
 
 /// By the state that the action meets.

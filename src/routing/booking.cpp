@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "penstock/base/errors.h"
+#include "penstock/base/shuffle.h"
 #include "penstock/routing/checker.h"
 
 namespace penstock::routing {
@@ -32,9 +33,7 @@ void Booking::make_day(const Generator& generator) {
   callers_.resize(static_cast<std::size_t>(instance_.num_requests()));
   std::iota(callers_.begin(), callers_.end(), std::size_t{0});
   Random random({.seed = seed_, .owner = kCallersOwner});
-  for (std::size_t i = callers_.size(); i > 1; --i) {
-    std::swap(callers_[i - 1], callers_[random.below(static_cast<std::uint32_t>(i))]);
-  }
+  shuffle(callers_, random);
 }
 
 void Booking::begin(const Generator& generator, std::uint64_t seed) {

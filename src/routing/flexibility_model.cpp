@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "penstock/base/shuffle.h"
+
 namespace penstock::routing {
 namespace {
 
@@ -46,12 +48,6 @@ double dot(const double* x, const double* y) {
 
 void add_scaled(double* sum, double scale, const double* x) {
   for (std::size_t i = 0; i < kWidth; ++i) { sum[i] += scale * x[i]; }
-}
-
-void shuffle(std::vector<AnswerSample>& samples, Random random) {
-  for (std::size_t i = samples.size(); i > 1; --i) {
-    std::swap(samples[i - 1], samples[random.below(static_cast<std::uint32_t>(i))]);
-  }
 }
 
 }  // namespace
@@ -167,10 +163,11 @@ std::vector<double> FlexibilityModel::train(std::span<const AnswerSample> sample
   std::vector<double> gradient(weights_.size());
   const std::size_t batch = std::max(kSmallestBatch, samples.size() / kMostBatches);
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
-    shuffle(shuffled, Random({.seed = seed_,
-                              .owner = kShuffleOwner,
-                              .episode = num_epochs_++,
-                              .stream = Stream::shuffle}));
+    Random random({.seed = seed_,
+                   .owner = kShuffleOwner,
+                   .episode = num_epochs_++,
+                   .stream = Stream::shuffle});
+    shuffle(shuffled, random);
     double sum = 0;
     for (std::size_t begin = 0; begin < shuffled.size(); begin += batch) {
       const auto part =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "penstock/base/shuffle.h"
 #include "routing/pricing.h"
 
 namespace penstock::routing {
@@ -11,12 +12,6 @@ namespace {
 // 1.5 % (ride) and 2.6 % (deliver), with up to 13 they were 0.9 % and 1.1 % in twice the time.
 constexpr std::uint32_t kLeastRemoved = 2;
 constexpr std::uint32_t kMostRemoved = 12;
-
-void shuffle(std::span<std::int32_t> items, Random& random) {
-  for (std::size_t left = items.size(); left > 1; --left) {
-    std::swap(items[left - 1], items[random.below(static_cast<std::uint32_t>(left))]);
-  }
-}
 
 }  // namespace
 
