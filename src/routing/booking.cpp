@@ -16,12 +16,6 @@ constexpr std::uint32_t kCallersOwner = 0x63616c6c;
 constexpr std::uint32_t kAnswersOwner = 0x616e7377;
 constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  // spreads the steps of a day over all seeds
 
-void put(Instance& instance, std::int32_t request, const RequestWindows& windows) {
-  const auto node = static_cast<std::size_t>(instance.first_node(request));
-  instance.nodes[node].window = windows[0];
-  if (instance.mode == Mode::ride) { instance.nodes[node + 1].window = windows[1]; }
-}
-
 [[noreturn]] void refuse(const std::string& why) {
   throw DataError("env state: " + why + "; the config must be the run's own");
 }
@@ -66,7 +60,7 @@ Booking::Answer Booking::offer(std::int32_t action, Flexibility type, const Book
       ++tally_.taken;
       tally_.minutes += offered_minutes(action);
       paid_ = rules.per_minute * offered_minutes(action);
-      put(instance_, request_, offered_windows(instance_, request_, rules.offer, action));
+      promise(instance_, request_, offered_windows(instance_, request_, rules.offer, action));
     } else {
       paid_ = rules.rejection;
     }
@@ -107,7 +101,7 @@ void Booking::restore(const Generator& generator, OfferKind kind) {
   for (std::int32_t r = 0; r < request_; ++r) {
     const std::int8_t action = agreed_[static_cast<std::size_t>(r)];
     if (action < 0 || action >= kOffers) { refuse("an offer that there is not"); }
-    put(instance_, r, offered_windows(instance_, r, kind, action));
+    promise(instance_, r, offered_windows(instance_, r, kind, action));
   }
   const auto known = [&](std::int32_t r) { return r >= 0 && r < request_; };
   if (!std::ranges::all_of(served_, known)) { refuse("a request that there is not"); }

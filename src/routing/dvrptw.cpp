@@ -67,6 +67,10 @@ std::unique_ptr<Generator> generator_of(const DvrptwConfig& config) {
   return make_generator(config.generator, generator);
 }
 
+Pricing pricing_of(const DvrptwConfig& config) {
+  return config.prices == "relocate" ? Pricing::relocate : Pricing::insertion;
+}
+
 Observer observer_of(const DvrptwConfig& config) {
   return {obs_of(config, *generator_of(config)), rules_of(config)};
 }
@@ -78,6 +82,10 @@ DvrptwParts::DvrptwParts(const DvrptwConfig& config)
       mask_from(config.mask_from == "sample" ? MaskFrom::sample
                 : config.mask_from == "soft" ? MaskFrom::soft
                                              : MaskFrom::argmax),
+      versus(config.versus == "null"     ? Versus::null
+             : config.versus == "myopic" ? Versus::myopic
+                                         : Versus::none),
+      pricing(pricing_of(config)),
       observer(obs_of(config, *generator), rules) {
   if (config.strangers && mask == MaskKind::learnt) {
     throw UsageError(

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "penstock/base/errors.h"
+#include "penstock/routing/prices.h"
 
 namespace penstock::routing {
 namespace {
@@ -65,9 +66,9 @@ class DvrptwEnv::Lent {
       }
     }
     if (!bench_) {
-      bench_ = std::make_unique<Workbench>();
+      bench_ = std::make_unique<Workbench>(env_.parts_.pricing);
       bench_->oracle = env_.make_oracle_(env_.config_.oracle);
-      bench_->problems.reserve(env_.slots_.size());
+      bench_->problems.reserve(2 * env_.slots_.size());
     }
   }
   ~Lent() {
@@ -99,9 +100,9 @@ DvrptwEnv::DvrptwEnv(const DvrptwConfig& config, std::size_t num_envs, std::uint
     draw_people(i);
   }
   // An oracle that there is not is refused here, not in the first step.
-  idle_.push_back(std::make_unique<Workbench>());
+  idle_.push_back(std::make_unique<Workbench>(parts_.pricing));
   idle_.back()->oracle = make_oracle_(config.oracle);
-  idle_.back()->problems.reserve(num_envs);
+  idle_.back()->problems.reserve(2 * num_envs);
 }
 
 void DvrptwEnv::seed(std::size_t env, std::uint64_t seed) {
@@ -145,6 +146,7 @@ void DvrptwEnv::begin_episode(std::size_t env, Workbench& bench, Row row) {
   }
   const std::uint64_t seed = next_seed(env);
   slot.booking.begin(*parts_.generator, seed);
+  if (parts_.versus != Versus::none) { slot.twin.begin(*parts_.generator, seed); }
   slot.sketch.begin(slot.booking, parts_.observer.side());
   slot.mask_random = Random({.seed = seed, .owner = kMaskOwner});
   slot.epsilon = beliefs_.epsilon(slot.notes);
@@ -168,6 +170,11 @@ void DvrptwEnv::step(EnvRange range, ActionRows actions, ObsRows next, OutcomeRo
     Slot& slot = slots_[i];
     const std::size_t customer = slot.booking.customer();
     const auto action = static_cast<std::int32_t>(actions.choices[i - range.begin]);
+    if (parts_.versus != Versus::none) {
+      const auto same =
+          slot.twin.offer(twin_offer(slot, bench), slot.types[customer], parts_.rules);
+      if (same.stays) { bench.problems.push_back(slot.twin.problem()); }
+    }
     const auto answer = slot.booking.offer(action, slot.types[customer], parts_.rules);
     slot.notes.add(customer, static_cast<std::size_t>(action), answer.taken);
     if (answer.stays) { bench.problems.push_back(slot.booking.problem()); }
@@ -178,8 +185,12 @@ void DvrptwEnv::step(EnvRange range, ActionRows actions, ObsRows next, OutcomeRo
   for (std::size_t i = range.begin; i < range.end; ++i) {
     const std::size_t k = i - range.begin;
     Booking& booking = slots_[i].booking;
-    const bool stayed = solved != bench.problems.end() && solved->instance == &booking.instance();
-    const Cost reward = booking.finish(stayed ? &*solved++ : nullptr, parts_.rules);
+    const auto finish = [&](Booking& day) {
+      const bool stayed = solved != bench.problems.end() && solved->instance == &day.instance();
+      return day.finish(stayed ? &*solved++ : nullptr, parts_.rules);
+    };
+    const Cost reference = parts_.versus == Versus::none ? 0 : finish(slots_[i].twin);
+    const Cost reward = finish(booking) - reference;
     outcome.reward[k] = static_cast<float>(static_cast<double>(reward) / kMetresPerKm);
     outcome.terminated[k] = booking.over();
     outcome.truncated[k] = false;
@@ -192,6 +203,15 @@ void DvrptwEnv::step(EnvRange range, ActionRows actions, ObsRows next, OutcomeRo
                   outcome.episode[k]);
     }
   }
+}
+
+std::int32_t DvrptwEnv::twin_offer(const Slot& slot, Workbench& bench) const {
+  if (parts_.versus == Versus::null) { return kNoChange; }
+  const std::size_t customer = slot.twin.customer();
+  const Belief belief = beliefs_.posterior(customer, slot.notes);
+  bench.quoter.load(slot.twin);
+  return best_offer(bench.quoter.quote(parts_.rules.offer),
+                    chances_of(parts_.rules.answers, belief), parts_.rules);
 }
 
 void DvrptwEnv::end_episode(std::size_t env, Workbench& bench, Row row, std::span<float> final_obs,
@@ -225,7 +245,7 @@ void DvrptwEnv::write(Slot& slot, Workbench& bench, Row row) const {
   if (!over && (parts_.mask != MaskKind::none || parts_.observer.needs_belief())) {
     belief = belief_of(slot);
   }
-  parts_.observer.write(slot.booking, slot.sketch, belief, bench.routes, row.obs);
+  parts_.observer.write(slot.booking, slot.sketch, belief, bench.quoter, row.obs);
   if (row.legal.empty()) { return; }
   if (over) {
     std::ranges::fill(row.legal, true);
@@ -277,6 +297,7 @@ void DvrptwEnv::load(std::size_t env, std::span<const std::byte> bytes) {
     throw DataError("env state: notes about another number of customers");
   }
   slot.booking.restore(*parts_.generator, parts_.rules.offer);
+  if (parts_.versus != Versus::none) { slot.twin.restore(*parts_.generator, parts_.rules.offer); }
   slot.sketch.begin(slot.booking, parts_.observer.side());
   draw_people(env);
 }

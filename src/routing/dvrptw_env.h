@@ -12,6 +12,7 @@
 namespace penstock::routing {
 
 enum class MaskKind : std::uint8_t { none, known, bayes, learnt };
+enum class Versus : std::uint8_t { none, null, myopic };
 enum class MaskFrom : std::uint8_t { argmax, sample, soft };
 
 /// A config's words as values, made once.
@@ -22,6 +23,8 @@ struct DvrptwParts {
   std::unique_ptr<Generator> generator;
   MaskKind mask;
   MaskFrom mask_from;
+  Versus versus;
+  Pricing pricing;
   Observer observer;
   EnvSpec spec;
 };
@@ -50,6 +53,7 @@ class DvrptwEnv final : public VecEnv {
     Slot(std::size_t num_customers, std::size_t max_samples)
         : notes(num_customers, max_samples), types(num_customers) {}
     Booking booking;
+    Booking twin;  // the same day as `env.versus` plays it
     Notes notes;
     Random mask_random;
     std::uint64_t episode = 0;  // the number of the next one
@@ -60,14 +64,15 @@ class DvrptwEnv final : public VecEnv {
 
     template <class Archive>
     void state(Archive& archive) {
-      archive(booking, notes, mask_random, episode, total_reward, epsilon);
+      archive(booking, twin, notes, mask_random, episode, total_reward, epsilon);
     }
   };
   /// What a thread needs to step a range. Kept for whoever comes next.
   struct Workbench {
+    explicit Workbench(Pricing pricing) : quoter(pricing) {}
     std::unique_ptr<RoutingOracle> oracle;
     std::vector<RoutingProblem> problems;
-    RouteSet routes;
+    Quoter quoter;
   };
   class Lent;
 
@@ -81,6 +86,7 @@ class DvrptwEnv final : public VecEnv {
   void end_episode(std::size_t env, Workbench& bench, Row row, std::span<float> final_obs,
                    EpisodeEnd& end);
   [[nodiscard]] Row row(ObsRows rows, std::size_t k) const;
+  [[nodiscard]] std::int32_t twin_offer(const Slot& slot, Workbench& bench) const;
 
   DvrptwConfig config_;
   DvrptwParts parts_;

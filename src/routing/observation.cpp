@@ -109,7 +109,7 @@ Observer::Observer(const Options& options, const BookingRules& rules)
     : options_(options), rules_(rules), layout_(make_layout(options)) {}
 
 void Observer::write(const Booking& booking, const Sketch& sketch, const Belief& belief,
-                     RouteSet& routes, std::span<float> row) const {
+                     Quoter& quoter, std::span<float> row) const {
   switch (options_.kind) {
     case ObsKind::list:
       write_list(booking, sketch, row);
@@ -118,7 +118,7 @@ void Observer::write(const Booking& booking, const Sketch& sketch, const Belief&
       write_hist(booking, sketch, row.first(2 * kHistogram));
       break;
     case ObsKind::set:
-      write_set(booking, belief, routes, row);
+      write_set(booking, belief, quoter, row);
       break;
   }
   if (needs_belief()) {
@@ -146,28 +146,27 @@ void Observer::write_list(const Booking& booking, const Sketch& sketch,
                  row.data() + (num_rows - 1) * kListWidth);
 }
 
-void Observer::write_set(const Booking& booking, const Belief& belief, RouteSet& routes,
+void Observer::write_set(const Booking& booking, const Belief& belief, Quoter& quoter,
                          std::span<float> row) const {
   const std::size_t num_tokens = (options_.num_customers + 1) * kTokenWidth;
-  routes.load(booking.instance(), booking.plan());
-  write_tokens(booking, routes, options_.side, row.first(num_tokens));
   const std::span<float> savings = row.subspan(num_tokens, kNumOffers);
   const std::span<float> chances = row.subspan(num_tokens + kNumOffers, kNumOffers);
   const std::span<float> values = row.subspan(num_tokens + 2 * kNumOffers, kNumOffers);
   std::ranges::fill(savings, 0.0F);
   std::ranges::fill(chances, 0.0F);
   std::ranges::fill(values, 0.0F);
+  quoter.load(booking);
+  write_tokens(booking, quoter.routes(), options_.side, row.first(num_tokens));
   if (booking.over()) { return; }
-  auto prices = insertion_prices(routes, booking.request(), rules_.offer);
+  auto prices = quoter.quote(rules_.offer);
   // What fits nowhere costs what an unserved request costs.
   for (Cost& price : prices) { price = std::min(price, rules_.unserved); }
+  const auto likely = chances_of(rules_.answers, belief);
+  const auto expected = expected_prices(prices, likely, rules_);
   for (std::size_t offer = 0; offer < kNumOffers; ++offer) {
     savings[offer] = static_cast<float>(prices[kNoChange] - prices[offer]) / kKm;
-    chances[offer] = static_cast<float>(rules_.answers.acceptance(belief, offer));
-    if (offer == static_cast<std::size_t>(kNoChange)) { continue; }
-    const Cost paid = rules_.per_minute * offered_minutes(static_cast<std::int32_t>(offer));
-    values[offer] = chances[offer] * (savings[offer] - static_cast<float>(paid) / kKm) -
-                    (1 - chances[offer]) * static_cast<float>(rules_.rejection) / kKm;
+    chances[offer] = static_cast<float>(likely[offer]);
+    values[offer] = static_cast<float>(expected[kNoChange] - expected[offer]) / kKm;
   }
 }
 

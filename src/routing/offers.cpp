@@ -35,4 +35,11 @@ RequestWindows offered_windows(const Instance& instance, std::int32_t request, O
   return offered_windows(windows_of(instance, request), instance.mode, kind, action);
 }
 
+void promise(Instance& instance, std::int32_t request, const RequestWindows& windows) {
+  const auto first = static_cast<std::size_t>(instance.first_node(request));
+  for (std::size_t k = 0; k < static_cast<std::size_t>(instance.stops_per_request()); ++k) {
+    instance.nodes[first + k].window = windows[k];
+  }
+}
+
 }  // namespace penstock::routing

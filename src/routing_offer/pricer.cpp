@@ -16,13 +16,6 @@ std::vector<std::int32_t> with(std::vector<std::int32_t> route, const Insertion&
   return route;
 }
 
-void promise(Instance& instance, std::int32_t request, const RequestWindows& windows) {
-  const auto first = static_cast<std::size_t>(instance.first_node(request));
-  for (std::size_t k = 0; k < static_cast<std::size_t>(instance.stops_per_request()); ++k) {
-    instance.nodes[first + k].window = windows[k];
-  }
-}
-
 }  // namespace
 
 PricedOffer OfferPricer::insert(const OfferQuery& query, std::int32_t action) {

@@ -9,6 +9,7 @@ class LearntPolicy final : public OfferPolicy {
  public:
   LearntPolicy(const DvrptwConfig& config, const Actor& actor, std::size_t shard)
       : observer_(observer_of(config)),
+        quoter_(pricing_of(config)),
         known_(config.mask == "known"),
         actor_(actor),
         shard_(shard),
@@ -21,7 +22,7 @@ class LearntPolicy final : public OfferPolicy {
     const Booking& booking = situation.booking;
     if (booking.request() == 0) { sketch_.begin(booking, observer_.side()); }
     sketch_.follow(booking);
-    observer_.write(booking, sketch_, situation.belief, routes_, obs_);
+    observer_.write(booking, sketch_, situation.belief, quoter_, obs_);
     if (actor_.normaliser != nullptr) { actor_.normaliser->apply(obs_); }
     const Flexibility type = known_ ? situation.type : likeliest(situation.belief);
     for (std::size_t a = 0; a < legal_.size(); ++a) { legal_[a] = allows(type, a) ? 1 : 0; }
@@ -37,11 +38,11 @@ class LearntPolicy final : public OfferPolicy {
 
  private:
   Observer observer_;
+  Quoter quoter_;
   bool known_;
   Actor actor_;
   std::size_t shard_;
   Sketch sketch_;
-  RouteSet routes_;
   std::vector<float> obs_;
   std::vector<float> params_;
   std::vector<char> legal_;  // empty: all are

@@ -55,59 +55,30 @@ enum class Thinks { taken, true_type, posterior };
 
 class Myopic final : public OfferPolicy {
  public:
-  explicit Myopic(Thinks thinks) : thinks_(thinks) {}
+  Myopic(Thinks thinks, Pricing pricing) : thinks_(thinks), quoter_(pricing) {}
 
   std::int32_t choose(const Situation& situation) override {
-    const Booking& booking = situation.booking;
-    routes_.load(booking.instance(), booking.plan());
-    const auto prices =
-        expected_prices(insertion_prices(routes_, booking.request(), situation.rules.offer),
-                        chances(situation), situation.rules);
-    std::int32_t best = kNoChange;  // which ties go to
-    for (std::int32_t a = 0; a < kOffers; ++a) {
-      if (prices[static_cast<std::size_t>(a)] < prices[static_cast<std::size_t>(best)]) {
-        best = a;
-      }
-    }
-    return best;
+    quoter_.load(situation.booking);
+    return best_offer(quoter_.quote(situation.rules.offer), chances(situation), situation.rules);
   }
 
  private:
   [[nodiscard]] std::array<double, kNumOffers> chances(const Situation& situation) const {
-    std::array<double, kNumOffers> out{};
     const AnswerModel& answers = situation.rules.answers;
-    for (std::size_t a = 0; a < kNumOffers; ++a) {
-      out[a] = thinks_ == Thinks::taken ? 1.0
-               : thinks_ == Thinks::true_type
-                   ? answers.acceptance(static_cast<std::size_t>(situation.type), a)
-                   : answers.acceptance(situation.belief, a);
-    }
-    return out;
+    if (thinks_ == Thinks::posterior) { return chances_of(answers, situation.belief); }
+    std::array<double, kNumOffers> out{};
+    out.fill(1);
+    if (thinks_ == Thinks::taken) { return out; }
+    Belief certain{};
+    certain[static_cast<std::size_t>(situation.type)] = 1;
+    return chances_of(answers, certain);
   }
 
   Thinks thinks_;
-  RouteSet routes_;
+  Quoter quoter_;
 };
 
 }  // namespace
-
-std::array<double, kNumOffers> expected_prices(const std::array<Cost, kNumOffers>& insertion,
-                                               const std::array<double, kNumOffers>& chances,
-                                               const BookingRules& rules) {
-  const auto price = [&](std::size_t a) {
-    return static_cast<double>(insertion[a] == Insertion::kNowhere ? rules.unserved : insertion[a]);
-  };
-  const double unchanged = price(kNoChange);
-  std::array<double, kNumOffers> out{};
-  for (std::size_t a = 0; a < kNumOffers; ++a) {
-    const auto minutes = static_cast<double>(offered_minutes(static_cast<std::int32_t>(a)));
-    const double taken = price(a) + static_cast<double>(rules.per_minute) * minutes;
-    const double refused = unchanged + static_cast<double>(rules.rejection);
-    out[a] = chances[a] * taken + (1 - chances[a]) * refused;
-  }
-  out[kNoChange] = unchanged;
-  return out;
-}
 
 const std::vector<std::string>& offer_policy_names() {
   static const std::vector<std::string> kNames = {
@@ -120,9 +91,13 @@ std::unique_ptr<OfferPolicy> make_offer_policy(const std::string& name) {
   if (name == "random") { return std::make_unique<RandomOffer>(false); }
   if (name == "random-masked") { return std::make_unique<RandomOffer>(true); }
   if (name == "max") { return std::make_unique<Max>(); }
-  if (name == "myopic") { return std::make_unique<Myopic>(Thinks::taken); }
-  if (name == "myopic-known") { return std::make_unique<Myopic>(Thinks::true_type); }
-  if (name == "myopic-bayes") { return std::make_unique<Myopic>(Thinks::posterior); }
+  constexpr std::string_view kRefined = ":relocate";
+  const bool refined = name.ends_with(kRefined);
+  const std::string_view plain(name.data(), name.size() - (refined ? kRefined.size() : 0));
+  const Pricing pricing = refined ? Pricing::relocate : Pricing::insertion;
+  if (plain == "myopic") { return std::make_unique<Myopic>(Thinks::taken, pricing); }
+  if (plain == "myopic-known") { return std::make_unique<Myopic>(Thinks::true_type, pricing); }
+  if (plain == "myopic-bayes") { return std::make_unique<Myopic>(Thinks::posterior, pricing); }
   throw UsageError(fmt::format("--policies {}: not one of {}, ppo{}", name,
                                fmt::join(offer_policy_names(), ", "),
                                did_you_mean(name, offer_policy_names())));

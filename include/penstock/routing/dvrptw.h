@@ -31,6 +31,8 @@ struct DvrptwConfig {
   double rejection = 1;
   double unserved = 50;
   std::string oracle = "rr-50";
+  std::string versus = "none";
+  std::string prices = "insertion";
   std::string obs = "set";
   bool belief = false;
   std::uint64_t people = 1;
@@ -79,6 +81,14 @@ struct DvrptwConfig {
     visit("oracle", oracle,
           "how routes are planned: insertion, relocate, or rr-N for N rounds of "
           "ruin and recreate");
+    visit("versus", versus,
+          "none: rewards as they are; null, myopic: less what changing nothing, or the myopic "
+          "offers of the exact belief, earn in the same step of the same day",
+          Choices{"none", "null", "myopic"});
+    visit("prices", prices,
+          "what offers are thought to save in the observation set. insertion: by the cheapest "
+          "place; relocate: and moves of single requests",
+          Choices{"insertion", "relocate"});
     visit("obs", obs,
           "list: [C, 6], a row per request; hist: [606, 2], counts by zone and half-hour; "
           "set: tokens, savings, chances and belief",
@@ -115,6 +125,7 @@ struct DvrptwConfig {
 /// What a config's words mean, for those who play days without the env.
 BookingRules rules_of(const DvrptwConfig& config);
 std::unique_ptr<Generator> generator_of(const DvrptwConfig& config);
+Pricing pricing_of(const DvrptwConfig& config);
 Observer observer_of(const DvrptwConfig& config);
 
 /// Makes an oracle by its name; throws UsageError when there is none. Called once for every thread

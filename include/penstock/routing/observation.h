@@ -7,7 +7,7 @@
 #include "penstock/env/spec.h"
 #include "penstock/routing/answers.h"
 #include "penstock/routing/booking.h"
-#include "penstock/routing/route_set.h"
+#include "penstock/routing/prices.h"
 
 namespace penstock::routing {
 
@@ -57,8 +57,7 @@ class Observer {
     return options_.belief || options_.kind == ObsKind::set;
   }
   [[nodiscard]] double side() const { return options_.side; }
-  /// `routes` is room for the work; its contents do not matter.
-  void write(const Booking& booking, const Sketch& sketch, const Belief& belief, RouteSet& routes,
+  void write(const Booking& booking, const Sketch& sketch, const Belief& belief, Quoter& quoter,
              std::span<float> row) const;
 
   /// Places of the histogram's entries: 2 x 207 zones, 4 x 48 half-hours.
@@ -68,7 +67,7 @@ class Observer {
 
  private:
   void write_list(const Booking& booking, const Sketch& sketch, std::span<float> row) const;
-  void write_set(const Booking& booking, const Belief& belief, RouteSet& routes,
+  void write_set(const Booking& booking, const Belief& belief, Quoter& quoter,
                  std::span<float> row) const;
 
   Options options_;

@@ -33,14 +33,9 @@ class OfferPolicy {
 /// null: (0, 0). random: any offer. random-masked: any that the true type allows. max: the largest
 /// that the true type allows. myopic, myopic-known, myopic-bayes: the least expected price of this
 /// step, where the customer is thought to take everything, what the true type takes, or what the
-/// posterior says. Throws UsageError that names these.
+/// posterior says; with ":relocate" behind the name, prices count moves of other requests too.
+/// Throws UsageError that names these.
 std::unique_ptr<OfferPolicy> make_offer_policy(const std::string& name);
 const std::vector<std::string>& offer_policy_names();
-
-/// The expected cost of making each offer now, in metres: what cheapest insertion adds, what is
-/// paid for minutes when it is taken and for a refusal when it is not.
-std::array<double, kNumOffers> expected_prices(const std::array<Cost, kNumOffers>& insertion,
-                                               const std::array<double, kNumOffers>& chances,
-                                               const BookingRules& rules);
 
 }  // namespace penstock::routing

@@ -39,7 +39,7 @@ class LargestValue final : public OfferPolicy {
   std::int32_t choose(const Situation& situation) override {
     if (situation.booking.request() == 0) { sketch_.begin(situation.booking, observer_.side()); }
     sketch_.follow(situation.booking);
-    observer_.write(situation.booking, sketch_, situation.belief, routes_, row_);
+    observer_.write(situation.booking, sketch_, situation.belief, quoter_, row_);
     const float* values = row_.data() + observer_.layout().part("values").offset;
     std::int32_t best = kNoChange;
     for (std::int32_t a = 0; a < kOffers; ++a) {
@@ -51,7 +51,7 @@ class LargestValue final : public OfferPolicy {
  private:
   Observer observer_;
   Sketch sketch_;
-  RouteSet routes_;
+  Quoter quoter_;
   std::vector<float> row_;
 };
 
