@@ -57,6 +57,13 @@ float sum_of_squares(const float* x, std::size_t n) {
   return total;
 }
 
+/// Denormal numbers are slow, mean nothing here, and fading never ends them: the smallest is stuck.
+template <class D, class V>
+HWY_INLINE V without_denormals(D d, V x) {
+  constexpr float kSmallest = std::numeric_limits<float>::min();
+  return hn::IfThenElseZero(hn::Ge(hn::Abs(x), hn::Set(d, kSmallest)), x);
+}
+
 struct StepAt {
   const AdamStep& x;
 
@@ -64,10 +71,12 @@ struct StepAt {
   HWY_INLINE void operator()(D d, std::size_t i) const {
     const auto set = [&](float value) HWY_ATTR { return hn::Set(d, value); };
     const auto g = hn::Mul(hn::LoadU(d, x.gradient + i), set(x.scale));
-    const auto mean =
-        hn::MulAdd(g, set(x.one_minus_beta1), hn::Mul(hn::LoadU(d, x.exp_avg + i), set(x.beta1)));
-    const auto square = hn::MulAdd(hn::Mul(g, g), set(x.one_minus_beta2),
-                                   hn::Mul(hn::LoadU(d, x.exp_avg_sq + i), set(x.beta2)));
+    const auto mean = without_denormals(
+        d,
+        hn::MulAdd(g, set(x.one_minus_beta1), hn::Mul(hn::LoadU(d, x.exp_avg + i), set(x.beta1))));
+    const auto square =
+        without_denormals(d, hn::MulAdd(hn::Mul(g, g), set(x.one_minus_beta2),
+                                        hn::Mul(hn::LoadU(d, x.exp_avg_sq + i), set(x.beta2))));
     const auto deviation =
         hn::MulAdd(hn::Sqrt(square), set(x.inverse_root_correction2), set(x.epsilon));
     const auto step = hn::Mul(set(x.step_size), hn::Div(mean, deviation));
@@ -112,15 +121,10 @@ struct CoastAt {
     }
     const std::size_t rest = x.num_steps - t;
     hn::StoreU(weight, d, x.weight + i);
-    store_faded(d, hn::Mul(mean, hn::Set(d, x.beta1_power[rest])), x.exp_avg + i);
-    store_faded(d, hn::Mul(square, hn::Set(d, x.beta2_power[rest])), x.exp_avg_sq + i);
-  }
-
-  /// Denormal numbers are slow and mean nothing here.
-  template <class D, class V>
-  HWY_INLINE void store_faded(D d, V moment, float* to) const {
-    constexpr float kSmallest = std::numeric_limits<float>::min();
-    hn::StoreU(hn::IfThenElseZero(hn::Ge(hn::Abs(moment), hn::Set(d, kSmallest)), moment), d, to);
+    hn::StoreU(without_denormals(d, hn::Mul(mean, hn::Set(d, x.beta1_power[rest]))), d,
+               x.exp_avg + i);
+    hn::StoreU(without_denormals(d, hn::Mul(square, hn::Set(d, x.beta2_power[rest]))), d,
+               x.exp_avg_sq + i);
   }
 };
 
