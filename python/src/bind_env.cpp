@@ -49,7 +49,7 @@ py::dict arrays(const py::object& self) {
   const auto& env = self.cast<const VectorEnv&>();
   const VectorEnv::Rows& rows = env.rows();
   const py::ssize_t n = count(env);
-  const auto features = static_cast<py::ssize_t>(env.spec().obs.size());
+  const auto features = static_cast<py::ssize_t>(env.spec().obs.num_features());
   const ActionSpec& action = env.spec().action;
   py::dict out;
   out["obs"] = view(self, rows.obs, {n, features});
@@ -108,11 +108,11 @@ std::vector<IncidentLine> take_incidents(VectorEnv& env) {
 py::dict describe(const EnvSpec& spec) {
   py::list parts;
   for (const Part& part : spec.obs.parts()) {
-    parts.append(py::make_tuple(part.name, part.shape, part.offset));
+    parts.append(py::make_tuple(part.name, part.shape, part.first_feature));
   }
   py::dict out;
   out["parts"] = parts;
-  out["obs_size"] = spec.obs.size();
+  out["obs_size"] = spec.obs.num_features();
   out["kind"] = spec.action.continuous() ? "box"
                 : spec.action.multi()    ? "multi_discrete"
                                          : "discrete";

@@ -29,10 +29,12 @@ std::string shape_text(const at::Tensor& tensor) {
 /// lock: shards take turns in Python and run side by side in torch's kernels and in backward.
 class ModuleNetwork final : public Network {
  public:
-  ModuleNetwork(const py::object& module, const ActionSpec& action, std::size_t num_params)
+  ModuleNetwork(const py::object& module, const EnvSpec& spec, std::size_t num_params)
       : module_(shared_reference(module)),
+        layout_(spec.obs),
         num_params_(static_cast<std::int64_t>(num_params)),
-        mask_width_(action.masked() ? static_cast<std::int64_t>(action.num_actions()) : 0) {
+        mask_width_(spec.action.masked() ? static_cast<std::int64_t>(spec.action.num_actions())
+                                         : 0) {
     for (const py::handle item : module.attr("named_parameters")()) {
       auto [name, tensor] = item.cast<std::pair<std::string, at::Tensor>>();
       if (tensor.scalar_type() != at::kFloat) {
@@ -47,7 +49,8 @@ class ModuleNetwork final : public Network {
     const py::gil_scoped_acquire gil;
     // While sampling, rows are lent memory; a module might keep them.
     const bool lent = c10::InferenceMode::is_enabled();
-    const at::Tensor obs = lent ? batch.obs.clone() : batch.obs;
+    const at::Tensor features = features_of(layout_, batch.obs);
+    const at::Tensor obs = lent ? features.clone() : features;
     return checked((*module_)(obs, mask(batch, lent)), batch.obs.size(0));
   }
 
@@ -83,6 +86,7 @@ class ModuleNetwork final : public Network {
   }
 
   std::shared_ptr<py::object> module_;
+  Layout layout_;
   std::int64_t num_params_;
   std::int64_t mask_width_;  // 0 when the env has no masks
   std::vector<std::pair<std::string, at::Tensor>> parameters_;
@@ -106,7 +110,7 @@ NetworkEntry module_entry(const py::object& module) {
     const py::gil_scoped_acquire gil;
     const py::object copy = py::module_::import("copy").attr("deepcopy")(*held);
     const std::size_t num_params = make_action_head(spec.action, config.squash)->num_params();
-    return std::make_unique<ModuleNetwork>(copy, spec.action, num_params);
+    return std::make_unique<ModuleNetwork>(copy, spec, num_params);
   };
   return {kModuleKind, "a torch.nn.Module from Python", make};
 }

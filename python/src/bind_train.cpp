@@ -120,6 +120,18 @@ void answer(Question& question, const Actor& actor, const ActionHead& head) {
   if (!drawn.empty()) { head.to_env(drawn, question.points); }
 }
 
+/// Features [n, F] as the rows that policies read.
+std::vector<float> rows_of(const Layout& layout, std::span<const float> features) {
+  if (!layout.any_counts()) { return {features.begin(), features.end()}; }
+  const std::size_t count = features.size() / layout.num_features();
+  std::vector<float> rows(count * layout.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    layout.collect(features.subspan(i * layout.num_features(), layout.num_features()),
+                   std::span(rows).subspan(i * layout.size(), layout.size()));
+  }
+  return rows;
+}
+
 void require_size(const char* what, py::ssize_t size, py::ssize_t rows, std::size_t width) {
   if (size != rows * static_cast<py::ssize_t>(width)) {
     throw UsageError(std::string("predict: ") + what + " holds " + std::to_string(size) +
@@ -140,12 +152,12 @@ py::array predict(Engine& engine, const Plan& plan, const Dense<float>& obs,
   const EnvSpec spec = plan.env().spec();
   const ActionSpec& action = spec.action;
   const auto dims = static_cast<py::ssize_t>(action.dims());
-  require_size("obs", obs.size(), obs.shape(0), spec.obs.size());
+  require_size("obs", obs.size(), obs.shape(0), spec.obs.num_features());
   if (legal) { require_size("legal", legal->size(), obs.shape(0), action.num_actions()); }
   py::array_t<std::int64_t> choices({action.continuous() ? 0 : obs.shape(0), dims});
   py::array_t<float> points({action.continuous() ? obs.shape(0) : 0, dims});
   Question question{.num_rows = static_cast<std::size_t>(obs.shape(0)),
-                    .obs = {obs.data(), obs.data() + obs.size()},
+                    .obs = rows_of(spec.obs, {obs.data(), static_cast<std::size_t>(obs.size())}),
                     .legal = {},
                     .choices = span_of(choices),
                     .points = span_of(points),

@@ -68,19 +68,26 @@ VectorEnv::VectorEnv(const EnvFactory& factory, const Options& options)
       spec_(envs_->spec()),
       options_(options),
       num_envs_(options.num_envs),
-      num_features_(spec().obs.size()),
+      row_size_(spec().obs.size()),
       mask_width_(spec().action.masked() ? spec().action.num_actions() : 0),
       pool_({.num_threads = std::min(options.num_threads, options.num_envs)}),
       waiting_(std::make_unique<bool[]>(num_envs_)),
-      first_obs_(std::make_unique<float[]>(num_envs_ * num_features_)),
+      first_obs_(std::make_unique<float[]>(num_envs_ * row_size_)),
       first_legal_(std::make_unique<bool[]>(num_envs_ * mask_width_)),
       reward_(std::make_unique<float[]>(num_envs_)),
       episode_(num_envs_),
       started_(num_envs_),
       points_(spec().action.continuous() ? num_envs_ * spec().action.dims() : 0) {
-  rows_.obs = std::make_unique<float[]>(num_envs_ * num_features_);
+  const std::size_t features = num_envs_ * spec().obs.num_features();
+  rows_.obs = std::make_unique<float[]>(features);
   rows_.legal = std::make_unique<bool[]>(num_envs_ * mask_width_);
-  rows_.final_obs = std::make_unique<float[]>(num_envs_ * num_features_);
+  rows_.final_obs = std::make_unique<float[]>(features);
+  if (spec().obs.any_counts()) {
+    own_obs_ = std::make_unique<float[]>(num_envs_ * row_size_);
+    own_final_obs_ = std::make_unique<float[]>(num_envs_ * row_size_);
+  }
+  obs_ = own_obs_ ? own_obs_.get() : rows_.obs.get();
+  final_obs_ = own_final_obs_ ? own_final_obs_.get() : rows_.final_obs.get();
   rows_.reward = std::make_unique<double[]>(num_envs_);
   rows_.terminated = std::make_unique<bool[]>(num_envs_);
   rows_.truncated = std::make_unique<bool[]>(num_envs_);
@@ -112,6 +119,7 @@ void VectorEnv::reset(std::span<const bool> mask,
     if (picked) { hand_out_first(i, now); }
   }
   begin({first, num_envs_}, now);
+  expand();
 }
 
 void VectorEnv::begin(EnvRange range, double now) {
@@ -166,7 +174,21 @@ std::size_t VectorEnv::step_all(ActionRows actions) {
     record(i, now);
     if (options_.autoreset != Autoreset::same_step) { hold_back_first(i); }
   }
+  expand();
   return num_ended_;
+}
+
+/// Shows what the envs wrote, where that is not yet what there is to see.
+void VectorEnv::expand() {
+  if (!own_obs_) { return; }
+  const Layout& layout = spec().obs;
+  const auto show = [&](const float* from, const std::unique_ptr<float[]>& to, std::size_t i) {
+    layout.expand({from + i * row_size_, row_size_}, row(to, i, layout.num_features()));
+  };
+  for (std::size_t i = 0; i < num_envs_; ++i) {
+    show(obs_, rows_.obs, i);
+    if (rows_.ended[i]) { show(final_obs_, rows_.final_obs, i); }
+  }
 }
 
 void VectorEnv::step_range(EnvRange range, ActionRows actions, double now) {
@@ -224,8 +246,7 @@ void VectorEnv::step_envs(EnvRange range, ActionRows actions) {
               {.reward = {reward_.get() + range.begin, range.size()},
                .terminated = {rows_.terminated.get() + range.begin, range.size()},
                .truncated = {rows_.truncated.get() + range.begin, range.size()},
-               .final_obs = {rows_.final_obs.get() + range.begin * num_features_,
-                             range.size() * num_features_},
+               .final_obs = {final_obs_ + range.begin * row_size_, range.size() * row_size_},
                .episode = std::span(episode_).subspan(range.begin, range.size())});
 }
 
@@ -241,9 +262,8 @@ void VectorEnv::record(std::size_t i, double now) {
 /// The env already shows its next episode: keep that row, show the last one's end instead.
 void VectorEnv::hold_back_first(std::size_t i) {
   waiting_[i] = true;
-  std::ranges::copy(row(rows_.obs, i, num_features_), row(first_obs_, i, num_features_).begin());
-  std::ranges::copy(row(rows_.final_obs, i, num_features_),
-                    row(rows_.obs, i, num_features_).begin());
+  std::copy_n(obs_ + i * row_size_, row_size_, first_obs_.get() + i * row_size_);
+  std::copy_n(final_obs_ + i * row_size_, row_size_, obs_ + i * row_size_);
   std::ranges::copy(row(rows_.legal, i, mask_width_), row(first_legal_, i, mask_width_).begin());
   std::ranges::fill(row(rows_.legal, i, mask_width_), true);
 }
@@ -253,7 +273,7 @@ void VectorEnv::hand_out_first(std::size_t i, double now) {
   started_[i] = now;
   reward_[i] = 0;
   rows_.terminated[i] = rows_.truncated[i] = rows_.ended[i] = false;
-  std::ranges::copy(row(first_obs_, i, num_features_), row(rows_.obs, i, num_features_).begin());
+  std::copy_n(first_obs_.get() + i * row_size_, row_size_, obs_ + i * row_size_);
   std::ranges::copy(row(first_legal_, i, mask_width_), row(rows_.legal, i, mask_width_).begin());
 }
 
@@ -270,7 +290,7 @@ EnvRange VectorEnv::range_of(std::size_t part) const {
 }
 
 ObsRows VectorEnv::obs_rows(EnvRange range) const {
-  return {{rows_.obs.get() + range.begin * num_features_, range.size() * num_features_},
+  return {{obs_ + range.begin * row_size_, range.size() * row_size_},
           {rows_.legal.get() + range.begin * mask_width_, range.size() * mask_width_}};
 }
 

@@ -12,7 +12,7 @@
 
 namespace penstock::python {
 
-// Shapes: N envs, F features, A alternatives, D numbers per action.
+// Shapes: N envs, F features, R floats of a row, A alternatives, D numbers per action.
 
 /// What becomes of an env whose episode ended, by Gymnasium's names.
 enum class Autoreset {
@@ -82,19 +82,25 @@ class VectorEnv {
   void require_running() const;
   [[nodiscard]] EnvRange range_of(std::size_t part) const;
   [[nodiscard]] ObsRows obs_rows(EnvRange range) const;
+  void expand();
 
   std::unique_ptr<VecEnv> envs_;  // null once closed
   EnvSpec spec_;
   Options options_;
   std::size_t num_envs_;
-  std::size_t num_features_;
+  std::size_t row_size_;
   std::size_t mask_width_;  // 0 when not masked
   ThreadPool pool_;
   std::mutex mutex_;
   Rows rows_;
+  // Where envs write: the memory of rows_, or, where a row is not its features, memory of its own.
+  std::unique_ptr<float[]> own_obs_;        // [N, R]
+  std::unique_ptr<float[]> own_final_obs_;  // [N, R]
+  float* obs_;
+  float* final_obs_;
   // Envs whose next episode has begun but was not handed out, and its first row.
   std::unique_ptr<bool[]> waiting_;      // [N]
-  std::unique_ptr<float[]> first_obs_;   // [N, F]
+  std::unique_ptr<float[]> first_obs_;   // [N, R]
   std::unique_ptr<bool[]> first_legal_;  // [N, A]
   std::unique_ptr<float[]> reward_;      // [N] as the envs write it
   std::vector<EpisodeEnd> episode_;      // [N]

@@ -25,7 +25,14 @@ Adam::Adam(Policy& policy, ThreadPool& pool, const Options& options)
       exp_avg_(at::zeros_like(policy.weights())),
       exp_avg_sq_(at::zeros_like(policy.weights())),
       squares_(at::zeros({(policy.weights().numel() + kChunk - 1) / kChunk},
-                         policy.weights().options())) {}
+                         policy.weights().options())) {
+  for (const ParameterSlot& slot : policy.slots()) {
+    if (runs_.empty() || runs_.back().serves != slot.serves) {
+      if (!runs_.empty()) { runs_.back().end = slot.offset; }
+      runs_.push_back({slot.offset, policy.weights().numel(), slot.serves});
+    }
+  }
+}
 
 template <class Work>
 void Adam::for_each_chunk(const Work& work) const {
@@ -37,28 +44,92 @@ void Adam::for_each_chunk(const Work& work) const {
   });
 }
 
-void Adam::step(double learning_rate) {
+/// What is learnt in the stretch of the flat buffers: the whole of it, or run by run.
+template <class Work>
+void Adam::for_each_run(std::int64_t start, std::int64_t size, Want learnt,
+                        const Work& work) const {
+  if (learnt == Want::both) { return work(start, size); }
+  for (const Run& run : runs_) {
+    const std::int64_t first = std::max(start, run.start);
+    const std::int64_t last = std::min(start + size, run.end);
+    const bool learns = run.serves == Want::both || run.serves == learnt;
+    if (learns && first < last) { work(first, last - first); }
+  }
+}
+
+void Adam::step(double learning_rate, Want learnt) {
+  const bool on_cpu = policy_.device().is_cpu();
+  const Want coasting = learnt == Want::both    ? Want::both
+                        : learnt == Want::value ? Want::policy
+                                                : Want::value;
+  if (coasting != coasting_) { settle(); }
   ++num_steps_;
-  if (policy_.device().is_cpu()) {
-    step_on_cpu(learning_rate);
+  if (on_cpu) {
+    coasting_ = coasting;
+    if (coasting != Want::both) { rates_.push_back(learning_rate); }
+    step_on_cpu(learning_rate, learnt);
   } else {
     step_on_device(learning_rate);
   }
   policy_.weights_changed();
 }
 
-void Adam::step_on_cpu(double learning_rate) {
+void Adam::settle() {
+  for (const Run& run : runs_) {
+    if (run.serves == coasting_ && !rates_.empty()) { coast(run); }
+  }
+  coasting_ = Want::both;
+  if (!rates_.empty()) { policy_.weights_changed(); }
+  rates_.clear();
+}
+
+/// The steps of rates_, which are the last ones that were made.
+void Adam::coast(const Run& run) const {
+  const std::size_t count = rates_.size();
+  std::vector<float> step_size;
+  std::vector<float> root;
+  std::vector<float> power1 = {1};
+  std::vector<float> power2 = {1};
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t step = num_steps_ - static_cast<std::int64_t>(count - 1 - i);
+    step_size.push_back(static_cast<float>(rates_[i] / correction(options_.beta1, step)));
+    root.push_back(static_cast<float>(1.0 / std::sqrt(correction(options_.beta2, step))));
+    const auto exponent = static_cast<double>(i + 1);
+    power1.push_back(static_cast<float>(std::pow(options_.beta1, exponent)));
+    power2.push_back(static_cast<float>(std::pow(options_.beta2, exponent)));
+  }
+  for_each_chunk([&](std::int64_t, std::int64_t start, std::int64_t size) {
+    const std::int64_t first = std::max(start, run.start);
+    const std::int64_t last = std::min(start + size, run.end);
+    if (first >= last) { return; }
+    fused::adam_coast({.weight = policy_.weights().data_ptr<float>() + first,
+                       .exp_avg = exp_avg_.data_ptr<float>() + first,
+                       .exp_avg_sq = exp_avg_sq_.data_ptr<float>() + first,
+                       .n = static_cast<std::size_t>(last - first),
+                       .num_steps = count,
+                       .step_size = step_size.data(),
+                       .inverse_root_correction2 = root.data(),
+                       .beta1_power = power1.data(),
+                       .beta2_power = power2.data(),
+                       .epsilon = static_cast<float>(options_.epsilon)});
+  });
+}
+
+void Adam::step_on_cpu(double learning_rate, Want learnt) {
   const auto at = [](const at::Tensor& flat, std::int64_t start) {
     return flat.data_ptr<float>() + start;
   };
   for_each_chunk([&](std::int64_t chunk, std::int64_t start, std::int64_t size) {
-    std::vector<float*> parts;
-    for (std::size_t s = 0; s < policy_.num_shards(); ++s) {
-      parts.push_back(at(policy_.gradient(s), start));
-    }
-    const auto n = static_cast<std::size_t>(size);
-    tree_reduce(std::span(parts), [n](float* a, const float* b) { fused::add(a, b, n); });
-    *at(squares_, chunk) = fused::sum_of_squares(parts[0], n);
+    *at(squares_, chunk) = 0;
+    for_each_run(start, size, learnt, [&](std::int64_t first, std::int64_t count) {
+      std::vector<float*> parts;
+      for (std::size_t s = 0; s < policy_.num_shards(); ++s) {
+        parts.push_back(at(policy_.gradient(s), first));
+      }
+      const auto n = static_cast<std::size_t>(count);
+      tree_reduce(std::span(parts), [n](float* a, const float* b) { fused::add(a, b, n); });
+      *at(squares_, chunk) += fused::sum_of_squares(parts[0], n);
+    });
   });
   double square = 0;
   for (std::int64_t chunk = 0; chunk < squares_.numel(); ++chunk) {
@@ -66,27 +137,31 @@ void Adam::step_on_cpu(double learning_rate) {
   }
   const double limit = options_.max_grad_norm;
   const double scale = limit > 0 ? std::min(1.0, limit / (std::sqrt(square) + 1e-6)) : 1.0;
+  const auto move = [&](std::int64_t first, std::int64_t count) {
+    fused::adam_step(
+        {.weight = at(policy_.weights(), first),
+         .gradient = at(policy_.gradient(0), first),
+         .exp_avg = at(exp_avg_, first),
+         .exp_avg_sq = at(exp_avg_sq_, first),
+         .n = static_cast<std::size_t>(count),
+         .scale = static_cast<float>(scale),
+         .beta1 = static_cast<float>(options_.beta1),
+         .one_minus_beta1 = static_cast<float>(1 - options_.beta1),
+         .beta2 = static_cast<float>(options_.beta2),
+         .one_minus_beta2 = static_cast<float>(1 - options_.beta2),
+         .epsilon = static_cast<float>(options_.epsilon),
+         .step_size = static_cast<float>(learning_rate / correction(options_.beta1, num_steps_)),
+         .inverse_root_correction2 =
+             static_cast<float>(1.0 / std::sqrt(correction(options_.beta2, num_steps_)))});
+  };
   for_each_chunk([&](std::int64_t, std::int64_t start, std::int64_t size) {
-    fused::adam_step({.weight = at(policy_.weights(), start),
-                      .gradient = at(policy_.gradient(0), start),
-                      .exp_avg = at(exp_avg_, start),
-                      .exp_avg_sq = at(exp_avg_sq_, start),
-                      .n = static_cast<std::size_t>(size),
-                      .scale = static_cast<float>(scale),
-                      .beta1 = static_cast<float>(options_.beta1),
-                      .one_minus_beta1 = static_cast<float>(1 - options_.beta1),
-                      .beta2 = static_cast<float>(options_.beta2),
-                      .one_minus_beta2 = static_cast<float>(1 - options_.beta2),
-                      .epsilon = static_cast<float>(options_.epsilon),
-                      .step_size = static_cast<float>(learning_rate / correction(options_.beta1)),
-                      .inverse_root_correction2 =
-                          static_cast<float>(1.0 / std::sqrt(correction(options_.beta2)))});
+    for_each_run(start, size, learnt, move);
   });
 }
 
 /// How far a moment that started at zero has come.
-double Adam::correction(double beta) const {
-  return 1 - std::pow(beta, static_cast<double>(num_steps_));
+double Adam::correction(double beta, std::int64_t step) {
+  return 1 - std::pow(beta, static_cast<double>(step));
 }
 
 void Adam::step_on_device(double learning_rate) {
@@ -125,8 +200,9 @@ void Adam::move_chunk(std::int64_t start, std::int64_t size, const at::Tensor& s
   mean.mul_(options_.beta1).add_(gradient, 1 - options_.beta1);
   square.mul_(options_.beta2).addcmul_(gradient, gradient, 1 - options_.beta2);
   const at::Tensor deviation =
-      square.sqrt().div_(std::sqrt(correction(options_.beta2))).add_(options_.epsilon);
-  part(policy_.weights()).addcdiv_(mean, deviation, -learning_rate / correction(options_.beta1));
+      square.sqrt().div_(std::sqrt(correction(options_.beta2, num_steps_))).add_(options_.epsilon);
+  part(policy_.weights())
+      .addcdiv_(mean, deviation, -learning_rate / correction(options_.beta1, num_steps_));
 }
 
 }  // namespace penstock

@@ -54,7 +54,7 @@ class FusedGradients final : public Gradients {
     const fused::Parts parts{.actor = part.policy, .critic = part.value};
     const fused::LossConfig config = loss_config(part);
     fused::LossSums sums;
-    mlp.begin_gradient();
+    mlp.begin_gradient(parts);
     for (std::size_t first = 0; first < part.samples.size(); first += kChunk) {
       const std::size_t rows = std::min(kChunk, part.samples.size() - first);
       gather(part, part.samples.subspan(first, rows), mlp, shard.inputs);
@@ -62,7 +62,7 @@ class FusedGradients final : public Gradients {
       fused::ppo_loss(head_, shard.inputs, config, parts, rows, mlp, sums);
       mlp.backward(rows, parts);
     }
-    mlp.end_gradient();
+    mlp.end_gradient(parts);
     count(sums, part.count, shard.sums);
   }
 
@@ -85,7 +85,7 @@ class FusedGradients final : public Gradients {
   /// Rows into the network's input, everything else into columns.
   void gather(const MinibatchPart& part, std::span<const std::int64_t> samples, fused::Mlp& mlp,
               fused::LossInputs& in) const {
-    const std::size_t features = mlp.shape().num_features;
+    const std::size_t features = mlp.shape().row_size;
     const std::size_t stride = fused::padded(features);
     const auto mean = static_cast<float>(part.advantage_mean);
     const auto scale = static_cast<float>(part.advantage_scale);

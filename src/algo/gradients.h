@@ -40,7 +40,8 @@ class Gradients {
   virtual ~Gradients() = default;
   /// An update from this rollout starts; it stays as it is until the next begin().
   virtual void begin(const RolloutBuffer& rollout, const PpoLossConfig& loss) = 0;
-  /// Replaces policy.gradient(part.shard).
+  /// Replaces policy.gradient(part.shard), at least of parameters that have a part in what is
+  /// learnt.
   virtual void compute(const MinibatchPart& part) = 0;
   /// Of the update so far. Waits for the device.
   [[nodiscard]] virtual UpdateSums sums(std::size_t shard) const = 0;

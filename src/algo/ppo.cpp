@@ -123,6 +123,7 @@ Metrics Ppo::update(const RolloutBuffer& rollout, double progress) {
       if (kl > config_.target_kl) { policy_epochs = e + 1; }
     }
   }
+  adam_.settle();
   policy_.set_version(policy_.version() + 1);
   return report(rollout, std::min(policy_epochs, num_epochs_run_));
 }
@@ -183,7 +184,9 @@ void Ppo::learn_minibatch(const Epoch& epoch, std::int64_t minibatch) {
                          .policy = epoch.policy,
                          .value = epoch.value});
   });
-  adam_.step(learning_rate_);
+  adam_.step(learning_rate_, !epoch.value    ? Want::policy
+                             : !epoch.policy ? Want::value
+                                             : Want::both);
 }
 
 detail::UpdateSums Ppo::total_sums() const {

@@ -40,13 +40,13 @@ Json env_json(const EnvEntry& entry) {
   const EnvSpec spec = factory->spec();
   Json parts = Json::array();
   for (const Part& part : spec.obs.parts()) {
-    parts.push_back({{"name", part.name}, {"shape", part.shape}, {"offset", part.offset}});
+    parts.push_back({{"name", part.name}, {"shape", part.shape}, {"offset", part.first_feature}});
   }
   Json keys = Json::object();
   for (const Field& field : factory->fields()) { keys[field.path] = field.doc; }
   return {{"name", entry.name},
           {"doc", entry.doc},
-          {"observation", {{"size", spec.obs.size()}, {"parts", parts}}},
+          {"observation", {{"size", spec.obs.num_features()}, {"parts", parts}}},
           {"action", action_json(spec.action)},
           {"max_episode_steps", spec.max_episode_steps},
           {"config", keys}};
@@ -61,7 +61,7 @@ Exit envs(const Catalog& catalog, bool json) {
   }
   for (const EnvEntry& entry : catalog.envs) {
     const EnvSpec spec = entry.make_factory()->spec();
-    fmt::print("{:14} {:>5} floats  {:28} {}\n", entry.name, spec.obs.size(),
+    fmt::print("{:14} {:>5} floats  {:28} {}\n", entry.name, spec.obs.num_features(),
                action_text(spec.action), entry.doc);
   }
   return Exit::ok;

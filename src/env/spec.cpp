@@ -1,5 +1,7 @@
 #include "penstock/env/spec.h"
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -7,17 +9,109 @@
 #include "penstock/base/errors.h"
 
 namespace penstock {
+namespace {
+
+// Floats hold whole numbers exactly up to here.
+constexpr std::size_t kMaxPlaces = std::size_t{1} << 24U;
+
+std::size_t product(const std::vector<std::int64_t>& shape) {
+  const auto size =
+      std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  PENSTOCK_CHECK(size, >, 0);
+  return static_cast<std::size_t>(size);
+}
+
+void collect_counts(const Part& part, std::span<const float> counts, std::span<float> places) {
+  std::size_t used = 0;
+  for (std::size_t place = 0; place < counts.size(); ++place) {
+    const float count = counts[place];
+    if (!(count >= 0 && count <= static_cast<float>(places.size() - used)) ||
+        count != std::floor(count)) {
+      throw UsageError("the observation's part '" + part.name +
+                       "': expected counts, whole numbers whose sum is at most " +
+                       std::to_string(part.size));
+    }
+    for (float k = 0; k < count; ++k) { places[used++] = static_cast<float>(place); }
+  }
+  std::ranges::fill(places.subspan(used), -1.0F);
+}
+
+}  // namespace
 
 Layout::Layout(std::initializer_list<std::pair<std::string, std::vector<std::int64_t>>> parts) {
   for (const auto& [name, shape] : parts) { append(name, shape); }
 }
 
-void Layout::append(std::string name, std::vector<std::int64_t> shape) {
-  const auto size =
-      std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-  PENSTOCK_CHECK(size, >, 0);
-  parts_.push_back({std::move(name), std::move(shape), size_, static_cast<std::size_t>(size)});
-  size_ += static_cast<std::size_t>(size);
+void Layout::append(std::string name, std::vector<std::int64_t> shape,
+                    std::vector<Lookup> lookups) {
+  const std::size_t size = product(shape);
+  add({.name = std::move(name),
+       .shape = std::move(shape),
+       .size = size,
+       .num_features = size,
+       .lookups = std::move(lookups)});
+}
+
+void Layout::append_counts(std::string name, std::vector<std::int64_t> shape, std::size_t most) {
+  const std::size_t num_features = product(shape);
+  add({.name = std::move(name),
+       .shape = std::move(shape),
+       .size = most,
+       .num_features = num_features,
+       .counts = true});
+}
+
+void Layout::add(Part part) {
+  PENSTOCK_CHECK(part.size, >, std::size_t{0});
+  PENSTOCK_CHECK(part.num_features, <=, kMaxPlaces);
+  part.offset = size_;
+  part.first_feature = num_features_;
+  size_ += part.size;
+  num_features_ += part.num_features;
+  any_counts_ = any_counts_ || part.counts;
+  parts_.push_back(std::move(part));
+}
+
+void Layout::expand(std::span<const float> row, std::span<float> features) const {
+  for (const Part& part : parts_) {
+    const auto from = row.subspan(part.offset, part.size);
+    const auto to = features.subspan(part.first_feature, part.num_features);
+    if (!part.counts) {
+      std::ranges::copy(from, to.begin());
+      continue;
+    }
+    std::ranges::fill(to, 0.0F);
+    for (const float place : from) {
+      if (place >= 0) { to[static_cast<std::size_t>(place)] += 1; }
+    }
+  }
+}
+
+void Layout::collect(std::span<const float> features, std::span<float> row) const {
+  for (const Part& part : parts_) {
+    const auto from = features.subspan(part.first_feature, part.num_features);
+    const auto to = row.subspan(part.offset, part.size);
+    if (part.counts) {
+      collect_counts(part, from, to);
+    } else {
+      std::ranges::copy(from, to.begin());
+    }
+  }
+}
+
+std::vector<bool> Layout::names() const {
+  std::vector<bool> names(size_, false);
+  for (const Part& part : parts_) {
+    const auto first = names.begin() + static_cast<std::ptrdiff_t>(part.offset);
+    if (part.counts) { std::fill_n(first, part.size, true); }
+    const auto width = static_cast<std::size_t>(part.shape.back());
+    for (const Lookup& lookup : part.lookups) {
+      for (std::size_t i = lookup.column; i < part.size; i += width) {
+        names[part.offset + i] = true;
+      }
+    }
+  }
+  return names;
 }
 
 const Part& Layout::part(std::string_view name) const {

@@ -1,5 +1,7 @@
 #include "penstock/fused/adam.h"
 
+#include <limits>
+
 #include "fused/targets.h"
 // Compiles the rest of this file once per instruction set.
 #undef HWY_TARGET_INCLUDE
@@ -55,6 +57,13 @@ float sum_of_squares(const float* x, std::size_t n) {
   return total;
 }
 
+/// Denormal numbers are slow, mean nothing here, and fading never ends them: the smallest is stuck.
+template <class D, class V>
+HWY_INLINE V without_denormals(D d, V x) {
+  constexpr float kSmallest = std::numeric_limits<float>::min();
+  return hn::IfThenElseZero(hn::Ge(hn::Abs(x), hn::Set(d, kSmallest)), x);
+}
+
 struct StepAt {
   const AdamStep& x;
 
@@ -62,10 +71,12 @@ struct StepAt {
   HWY_INLINE void operator()(D d, std::size_t i) const {
     const auto set = [&](float value) HWY_ATTR { return hn::Set(d, value); };
     const auto g = hn::Mul(hn::LoadU(d, x.gradient + i), set(x.scale));
-    const auto mean =
-        hn::MulAdd(g, set(x.one_minus_beta1), hn::Mul(hn::LoadU(d, x.exp_avg + i), set(x.beta1)));
-    const auto square = hn::MulAdd(hn::Mul(g, g), set(x.one_minus_beta2),
-                                   hn::Mul(hn::LoadU(d, x.exp_avg_sq + i), set(x.beta2)));
+    const auto mean = without_denormals(
+        d,
+        hn::MulAdd(g, set(x.one_minus_beta1), hn::Mul(hn::LoadU(d, x.exp_avg + i), set(x.beta1))));
+    const auto square =
+        without_denormals(d, hn::MulAdd(hn::Mul(g, g), set(x.one_minus_beta2),
+                                        hn::Mul(hn::LoadU(d, x.exp_avg_sq + i), set(x.beta2))));
     const auto deviation =
         hn::MulAdd(hn::Sqrt(square), set(x.inverse_root_correction2), set(x.epsilon));
     const auto step = hn::Mul(set(x.step_size), hn::Div(mean, deviation));
@@ -80,6 +91,50 @@ void adam_step(const AdamStep& x) {
   for_each(x.n, work, work);
 }
 
+/// Steps between looks at whether anything still moves; and before the first, as the corrections of
+/// a run's first steps may make steps grow.
+constexpr std::size_t kCoastCheck = 16;
+
+struct CoastAt {
+  const AdamCoast& x;
+  bool may_stop;  // steps shrink for good: beta1 fades faster than the root of beta2
+
+  template <class D>
+  HWY_INLINE void operator()(D d, std::size_t i) const {
+    const auto beta1 = hn::Set(d, x.beta1_power[1]);
+    const auto beta2 = hn::Set(d, x.beta2_power[1]);
+    auto weight = hn::LoadU(d, x.weight + i);
+    auto mean = hn::LoadU(d, x.exp_avg + i);
+    auto square = hn::LoadU(d, x.exp_avg_sq + i);
+    std::size_t t = 0;
+    for (bool moves = true; moves && t < x.num_steps; ++t) {
+      mean = hn::Mul(mean, beta1);
+      square = hn::Mul(square, beta2);
+      const auto deviation = hn::MulAdd(hn::Sqrt(square), hn::Set(d, x.inverse_root_correction2[t]),
+                                        hn::Set(d, x.epsilon));
+      const auto moved =
+          hn::Sub(weight, hn::Mul(hn::Set(d, x.step_size[t]), hn::Div(mean, deviation)));
+      if (may_stop && (t + 1) % kCoastCheck == 0) {
+        moves = !hn::AllTrue(d, hn::Eq(moved, weight));
+      }
+      weight = moved;
+    }
+    const std::size_t rest = x.num_steps - t;
+    hn::StoreU(weight, d, x.weight + i);
+    hn::StoreU(without_denormals(d, hn::Mul(mean, hn::Set(d, x.beta1_power[rest]))), d,
+               x.exp_avg + i);
+    hn::StoreU(without_denormals(d, hn::Mul(square, hn::Set(d, x.beta2_power[rest]))), d,
+               x.exp_avg_sq + i);
+  }
+};
+
+void adam_coast(const AdamCoast& x) {
+  if (x.num_steps == 0) { return; }
+  const float beta1 = x.beta1_power[1];
+  const CoastAt work{x, beta1 * beta1 < 0.9F * x.beta2_power[1]};
+  for_each(x.n, work, work);
+}
+
 }  // namespace penstock::fused::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -89,12 +144,14 @@ namespace penstock::fused {
 HWY_EXPORT(add);
 HWY_EXPORT(sum_of_squares);
 HWY_EXPORT(adam_step);
+HWY_EXPORT(adam_coast);
 
 void add(float* sum, const float* x, std::size_t n) { HWY_DYNAMIC_DISPATCH(add)(sum, x, n); }
 float sum_of_squares(const float* x, std::size_t n) {
   return HWY_DYNAMIC_DISPATCH(sum_of_squares)(x, n);
 }
 void adam_step(const AdamStep& x) { HWY_DYNAMIC_DISPATCH(adam_step)(x); }
+void adam_coast(const AdamCoast& x) { HWY_DYNAMIC_DISPATCH(adam_coast)(x); }
 
 }  // namespace penstock::fused
 #endif  // HWY_ONCE

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "nn/inputs.h"
 #include "nn/orthogonal.h"
 #include "nn/skip.h"
 #include "penstock/nn/action_head.h"
@@ -23,10 +24,14 @@ struct Stack {
   std::string name;
   std::vector<Linear> layers;
   bool activate_last = false;  // a trunk ends with an activation, a head does not
+  bool by_input = false;       // the first layer's weights lie as their transpose
 
-  at::Tensor forward(at::Tensor x, Activation activation) const {
+  /// `inputs`: x is rows, which they read; null: x is numbers.
+  at::Tensor forward(at::Tensor x, Activation activation, const detail::Inputs* inputs) const {
     for (std::size_t i = 0; i < layers.size(); ++i) {
-      x = at::linear(x, layers[i].weight, layers[i].bias);
+      const auto& [weight, bias] = layers[i];
+      x = i == 0 && inputs != nullptr ? inputs->linear(x, weight, bias)
+                                      : at::linear(x, weight, bias);
       if (i + 1 < layers.size() || activate_last) {
         x = activation == Activation::tanh ? x.tanh() : x.relu();
       }
@@ -44,7 +49,8 @@ struct Stack {
       shapes.push_back({.inputs = static_cast<std::size_t>(layers[i].weight.size(1)),
                         .outputs = static_cast<std::size_t>(layers[i].weight.size(0)),
                         .weight = offset_of(prefix(i) + ".weight"),
-                        .bias = offset_of(prefix(i) + ".bias")});
+                        .bias = offset_of(prefix(i) + ".bias"),
+                        .by_input = by_input && i == 0});
     }
     return shapes;
   }
@@ -53,11 +59,12 @@ struct Stack {
 class Mlp final : public Network {
  public:
   Mlp(const EnvSpec& spec, const NetConfig& config, std::uint64_t seed)
-      : num_features_(spec.obs.size()),
+      : inputs_(spec.obs, config, seed),
+        row_size_(spec.obs.size()),
         activation_(config.activation == "tanh" ? Activation::tanh : Activation::relu),
         seed_(seed),
         skip_(spec, config) {
-    const auto features = static_cast<std::int64_t>(spec.obs.size());
+    const std::int64_t features = inputs_.width();
     const ActionSpec& action = spec.action;
     const auto outputs =
         static_cast<std::int64_t>(action.continuous() ? action.dims() : action.num_actions());
@@ -77,20 +84,22 @@ class Mlp final : public Network {
   }
 
   NetworkOutput forward(const Observation& batch, Want want) override {
-    const at::Tensor x = trunk_.layers.empty() ? batch.obs : trunk_.forward(batch.obs, activation_);
+    const bool shared = !trunk_.layers.empty();
+    const at::Tensor x = shared ? trunk_.forward(batch.obs, activation_, &inputs_) : batch.obs;
+    const detail::Inputs* inputs = shared ? nullptr : &inputs_;
     NetworkOutput out;
     if (want != Want::value) {
-      out.params = skip_.add_to(actor_.forward(x, activation_), batch.obs);
+      out.params = skip_.add_to(actor_.forward(x, activation_, inputs), batch.obs);
       if (log_std_.defined()) {
         out.params = at::cat({out.params, log_std_.expand_as(out.params)}, 1);
       }
     }
-    if (want != Want::policy) { out.value = critic_.forward(x, activation_).squeeze(1); }
+    if (want != Want::policy) { out.value = critic_.forward(x, activation_, inputs).squeeze(1); }
     return out;
   }
 
   std::vector<std::pair<std::string, at::Tensor>> parameters() override {
-    std::vector<std::pair<std::string, at::Tensor>> all;
+    std::vector<std::pair<std::string, at::Tensor>> all = inputs_.parameters();
     for (const Stack* stack : {&trunk_, &actor_, &critic_}) {
       for (std::size_t i = 0; i < stack->layers.size(); ++i) {
         all.emplace_back(stack->prefix(i) + ".weight", stack->layers[i].weight);
@@ -101,9 +110,15 @@ class Mlp final : public Network {
     return all;
   }
 
+  [[nodiscard]] Want serves(const std::string& parameter) const override {
+    if (parameter.starts_with("actor.") || parameter == "log_std") { return Want::policy; }
+    return parameter.starts_with("critic.") ? Want::value : Want::both;
+  }
+
   /// Every layer's output before and after its activation.
   [[nodiscard]] std::int64_t floats_per_row() const override {
-    std::int64_t sum = static_cast<std::int64_t>(num_features_);
+    std::int64_t sum =
+        inputs_.any_counts() ? static_cast<std::int64_t>(row_size_) : inputs_.width();
     for (const Stack* stack : {&trunk_, &actor_, &critic_}) {
       for (const Linear& layer : stack->layers) { sum += 2 * layer.weight.size(0); }
     }
@@ -112,9 +127,12 @@ class Mlp final : public Network {
 
   [[nodiscard]] std::optional<fused::MlpShape> fused_shape(
       const OffsetOf& offset_of) const override {
+    const bool first_is_head = trunk_.layers.empty() && actor_.layers.size() == 1;
+    if (inputs_.any_names() || (inputs_.any_counts() && first_is_head)) { return std::nullopt; }
     return fused::MlpShape{
         .activation = activation_,
-        .num_features = num_features_,
+        .row_size = row_size_,
+        .parts = fused_parts(),
         .trunk = trunk_.shapes(offset_of),
         .actor = actor_.shapes(offset_of),
         .critic = critic_.shapes(offset_of),
@@ -129,21 +147,38 @@ class Mlp final : public Network {
     return widths;
   }
 
+  [[nodiscard]] std::vector<fused::InputPart> fused_parts() const {
+    std::vector<fused::InputPart> parts;
+    if (!inputs_.any_counts()) { return parts; }
+    for (const auto& [part, first, width] : inputs_.pieces()) {
+      parts.push_back({.offset = part.offset,
+                       .size = part.size,
+                       .first_feature = part.first_feature,
+                       .num_features = part.num_features,
+                       .counts = part.counts});
+    }
+    return parts;
+  }
+
   Stack stack(const char* name, std::int64_t inputs, const std::vector<std::int64_t>& widths,
               double last_gain) {
-    Stack result{.name = name, .layers = {}};
+    // The weights of what is counted are looked up input by input.
+    const bool by_input = inputs_.any_counts() && trunk_.layers.empty();
+    Stack result{.name = name, .layers = {}, .by_input = by_input};
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const double gain = i + 1 < widths.size() ? std::sqrt(2.0) : last_gain;
       const RandomKey key{.seed = seed_, .owner = next_layer_++, .stream = Stream::weights};
+      at::Tensor weight = detail::orthogonal(widths[i], inputs, gain, key);
+      if (by_input && i == 0) { weight = weight.t().contiguous().t(); }
       result.layers.push_back(
-          {detail::orthogonal(widths[i], inputs, gain, key).set_requires_grad(true),
-           at::zeros({widths[i]}).set_requires_grad(true)});
+          {weight.set_requires_grad(true), at::zeros({widths[i]}).set_requires_grad(true)});
       inputs = widths[i];
     }
     return result;
   }
 
-  std::size_t num_features_;
+  detail::Inputs inputs_;
+  std::size_t row_size_;
   Activation activation_;
   std::uint64_t seed_;
   detail::Skip skip_;

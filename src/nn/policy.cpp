@@ -23,7 +23,10 @@ std::vector<ParameterSlot> lay_out(Network& network, std::int64_t& total) {
   std::vector<ParameterSlot> slots;
   total = 0;
   for (const auto& [name, tensor] : network.parameters()) {
-    slots.push_back({name, tensor.sizes().vec(), total, tensor.numel()});
+    const bool by_input =
+        tensor.dim() == 2 && !tensor.is_contiguous() && tensor.t().is_contiguous();
+    slots.push_back(
+        {name, tensor.sizes().vec(), total, tensor.numel(), by_input, network.serves(name)});
     total += (tensor.numel() + kAlignment - 1) / kAlignment * kAlignment;
   }
   return slots;
@@ -75,10 +78,13 @@ void Policy::fuse(Fusion fusion) {
   const bool can = shape.has_value() && device().is_cpu();
   if (fusion == Fusion::always && !can) {
     throw ConfigError(shape ? "learner = fused: only on device = cpu; use learner = auto"
-                            : "learner = fused: this kind of network is no stack of linear layers; "
-                              "use net.kind = mlp or learner = auto");
+                            : "learner = fused: this network is no stack of linear layers, or it "
+                              "looks names up (env.obs = list of dvrptw); use net.kind = mlp "
+                              "and another observation, or learner = auto");
   }
-  if (!can || (fusion == Fusion::when_fit && weights_.numel() > kFusedWeights)) { return; }
+  if (!can) { return; }
+  const auto multiplied = weights_.numel() - static_cast<std::int64_t>(shape->num_looked_up());
+  if (fusion == Fusion::when_fit && multiplied > kFusedWeights) { return; }
   for (const at::Tensor& gradient : gradients_) {
     fused_.push_back({fused::Mlp(*shape, weights_.data_ptr<float>(), gradient.data_ptr<float>())});
   }
@@ -125,7 +131,8 @@ void Policy::bind(Network& network, const at::Tensor& gradient) const {
 }
 
 at::Tensor Policy::view(const at::Tensor& flat, const ParameterSlot& slot) {
-  return flat.narrow(0, slot.offset, slot.size).view(slot.shape);
+  const at::Tensor part = flat.narrow(0, slot.offset, slot.size);
+  return slot.by_input ? part.view({slot.shape[1], slot.shape[0]}).t() : part.view(slot.shape);
 }
 
 }  // namespace penstock

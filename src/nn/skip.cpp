@@ -18,10 +18,10 @@ Skip::Skip(const EnvSpec& spec, const NetConfig& config) : scale(config.skip_sca
   }
   const Part& part = spec.obs.part(config.skip);
   const std::size_t actions = spec.action.num_actions();
-  if (spec.action.continuous() || part.size != actions) {
-    throw ConfigError("net.skip = " + config.skip + ": the part has " + std::to_string(part.size) +
-                      " numbers and there are " + std::to_string(actions) +
-                      " choices of actions; it must have one for each");
+  if (spec.action.continuous() || part.counts || part.num_features != actions) {
+    throw ConfigError("net.skip = " + config.skip + ": the part has " +
+                      std::to_string(part.num_features) + " numbers and there are " +
+                      std::to_string(actions) + " choices of actions; it must have one for each");
   }
   offset = static_cast<std::int64_t>(part.offset);
   size = static_cast<std::int64_t>(part.size);

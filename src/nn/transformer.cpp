@@ -3,7 +3,9 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
+#include <optional>
 
+#include "nn/inputs.h"
 #include "nn/orthogonal.h"
 #include "nn/skip.h"
 #include "penstock/base/errors.h"
@@ -39,26 +41,29 @@ struct Block {
   Affine up;    // [2 E, E]
   Affine down;  // [E, 2 E]
 
-  /// x [B, K, E].
-  [[nodiscard]] at::Tensor forward(const at::Tensor& x, std::int64_t num_heads) const {
+  /// x [B, K, E]; `there` [B, K] tells which tokens may be looked at, undefined: all.
+  [[nodiscard]] at::Tensor forward(const at::Tensor& x, std::int64_t num_heads,
+                                   const at::Tensor& there) const {
     const std::int64_t batch = x.size(0);
     const std::int64_t tokens = x.size(1);
     const std::int64_t width = x.size(2);
     const at::Tensor split = qkv(norm1(x)).view({batch, tokens, 3, num_heads, width / num_heads});
     const auto part = [&](std::int64_t i) { return split.select(2, i).transpose(1, 2); };
-    const at::Tensor mixed = at::scaled_dot_product_attention(part(0), part(1), part(2));
+    const auto mask =
+        there.defined() ? std::optional(there.unsqueeze(1).unsqueeze(1)) : std::nullopt;
+    const at::Tensor mixed = at::scaled_dot_product_attention(part(0), part(1), part(2), mask);
     const at::Tensor y = x + out(mixed.transpose(1, 2).reshape({batch, tokens, width}));
     return y + down(up(norm2(y)).relu());
   }
 };
 
 /// The part called tokens, else the first that has rows; null where every feature is a token.
-const Part* token_part(const Layout& layout) {
-  const Part* found = nullptr;
-  for (const Part& part : layout.parts()) {
-    if (part.shape.size() != 2) { continue; }
-    if (part.name == "tokens") { return &part; }
-    if (found == nullptr) { found = &part; }
+const detail::Inputs::Piece* token_piece(const detail::Inputs& inputs) {
+  const detail::Inputs::Piece* found = nullptr;
+  for (const auto& piece : inputs.pieces()) {
+    if (piece.part.shape.size() != 2) { continue; }
+    if (piece.part.name == "tokens") { return &piece; }
+    if (found == nullptr) { found = &piece; }
   }
   return found;
 }
@@ -69,14 +74,29 @@ struct Tokens {
   std::int64_t count = 0;
   std::int64_t features = 1;
   std::int64_t row_size = 0;
+  std::int64_t name_at = -1;     // of the first token's first name in a row; -1: tokens have none
+  std::int64_t name_stride = 0;  // from token to token
 
-  explicit Tokens(const Layout& layout)
-      : count(static_cast<std::int64_t>(layout.size())), row_size(count) {
-    if (const Part* part = token_part(layout)) {
-      offset = static_cast<std::int64_t>(part->offset);
-      count = part->shape[0];
-      features = part->shape[1];
+  explicit Tokens(const detail::Inputs& inputs) : count(inputs.width()), row_size(count) {
+    if (const auto* piece = token_piece(inputs)) {
+      offset = piece->first;
+      count = piece->part.shape[0];
+      features = piece->width / count;
+      const Part& part = piece->part;
+      if (!part.lookups.empty()) {
+        name_at = static_cast<std::int64_t>(part.offset + part.lookups[0].column);
+        name_stride = part.shape[1];
+      }
     }
+  }
+
+  /// Which tokens have a name, of rows as the env wrote them: [B, K]; undefined where none can
+  /// have. A row without any counts as full, as nothing can be said of it.
+  [[nodiscard]] at::Tensor there(const at::Tensor& rows) const {
+    if (name_at < 0) { return {}; }
+    const std::int64_t end = name_at + (count - 1) * name_stride + 1;
+    const at::Tensor named = rows.slice(1, name_at, end, name_stride).ge(0);
+    return named.logical_or(named.any(1, true).logical_not());
   }
 
   [[nodiscard]] std::int64_t size() const { return count * features; }
@@ -94,11 +114,16 @@ struct Tokens {
 class Transformer final : public Network {
  public:
   Transformer(const EnvSpec& spec, const NetConfig& config, std::uint64_t seed)
-      : tokens_(spec.obs), skip_(spec, config), num_heads_(config.heads), seed_(seed) {
+      : inputs_(spec.obs, config, seed),
+        tokens_(inputs_),
+        skip_(spec, config),
+        num_heads_(config.heads),
+        seed_(seed) {
     if (config.width % config.heads != 0) {
       throw ConfigError("net.width = " + std::to_string(config.width) +
                         ": expected a multiple of net.heads = " + std::to_string(config.heads));
     }
+    parameters_ = inputs_.parameters();
     const std::int64_t width = config.width;
     embed_ = linear("embed", width, tokens_.features, 1.0);
     place_ = add("place", detail::orthogonal(tokens_.count, width, 0.1, next_key()));
@@ -128,7 +153,7 @@ class Transformer final : public Network {
   }
 
   NetworkOutput forward(const Observation& batch, Want want) override {
-    const at::Tensor x = summary(batch.obs);
+    const at::Tensor x = summary(inputs_.read(batch.obs), tokens_.there(batch.obs));
     NetworkOutput out;
     if (want != Want::value) {
       out.params = skip_.add_to(actor_(x), batch.obs);
@@ -142,6 +167,11 @@ class Transformer final : public Network {
 
   std::vector<std::pair<std::string, at::Tensor>> parameters() override { return parameters_; }
 
+  [[nodiscard]] Want serves(const std::string& parameter) const override {
+    if (parameter.starts_with("actor.") || parameter == "log_std") { return Want::policy; }
+    return parameter.starts_with("critic.") ? Want::value : Want::both;
+  }
+
   /// What autograd keeps of each token: about ten numbers per block and channel; and what the mix
   /// joins and gives.
   [[nodiscard]] std::int64_t floats_per_row() const override {
@@ -152,12 +182,19 @@ class Transformer final : public Network {
   }
 
  private:
-  [[nodiscard]] at::Tensor summary(const at::Tensor& obs) const {  // [B, E]
-    at::Tensor x = embed_(tokens_.of(obs)) + place_;               // [B, K, E]
-    for (const Block& block : blocks_) { x = block.forward(x, num_heads_); }
-    at::Tensor mean = norm_(x).mean(1);
+  /// Of numbers [B, X] and the tokens that are there: [B, E].
+  [[nodiscard]] at::Tensor summary(const at::Tensor& obs, const at::Tensor& there) const {
+    at::Tensor x = embed_(tokens_.of(obs)) + place_;  // [B, K, E]
+    for (const Block& block : blocks_) { x = block.forward(x, num_heads_, there); }
+    const at::Tensor mean = mean_of(norm_(x), there);
     if (!mix_.weight.defined()) { return mean; }
     return mix_(at::cat({mean, tokens_.rest_of(obs)}, 1)).relu();
+  }
+
+  static at::Tensor mean_of(const at::Tensor& x, const at::Tensor& there) {
+    if (!there.defined()) { return x.mean(1); }
+    const at::Tensor share = there.to(x.scalar_type()).unsqueeze(2);  // [B, K, 1]
+    return (x * share).sum(1) / share.sum(1);
   }
 
   RandomKey next_key() {
@@ -175,6 +212,7 @@ class Transformer final : public Network {
     return {add(name + ".weight", at::ones({width})), add(name + ".bias", at::zeros({width}))};
   }
 
+  detail::Inputs inputs_;
   Tokens tokens_;
   detail::Skip skip_;
   std::int64_t num_heads_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace penstock {
 namespace {
@@ -10,18 +11,20 @@ constexpr double kEpsilon = 1e-8;  // of a feature that never moved
 
 }  // namespace
 
-ObsNormaliser::ObsNormaliser(std::size_t num_features, double clip)
-    : clip_(clip), moments_(num_features) {
+ObsNormaliser::ObsNormaliser(const Layout& layout, double clip)
+    : moments_(layout.size()), names_(layout.names()) {
+  for (const bool name : names_) {
+    bound_.push_back(name ? std::numeric_limits<float>::infinity() : static_cast<float>(clip));
+  }
   refresh();
 }
 
 void ObsNormaliser::apply(std::span<float> rows) const {
-  const auto clip = static_cast<float>(clip_);
   const std::size_t features = mean_.size();
   for (std::size_t row = 0; row < rows.size(); row += features) {
     for (std::size_t f = 0; f < features; ++f) {
       const float z = (rows[row + f] - mean_[f]) * inverse_[f];
-      rows[row + f] = std::clamp(z, -clip, clip);
+      rows[row + f] = std::clamp(z, -bound_[f], bound_[f]);
     }
   }
 }
@@ -46,6 +49,11 @@ void ObsNormaliser::refresh() {
   mean_.resize(moments_.size());
   inverse_.resize(moments_.size());
   for (std::size_t f = 0; f < moments_.size(); ++f) {
+    if (names_[f]) {
+      mean_[f] = 0;
+      inverse_[f] = 1;
+      continue;
+    }
     mean_[f] = static_cast<float>(moments_[f].mean);
     inverse_[f] = static_cast<float>(1.0 / std::sqrt(moments_[f].variance() + kEpsilon));
   }

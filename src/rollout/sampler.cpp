@@ -51,9 +51,8 @@ Sampler::Sampler(VecEnv& envs, Policy& policy, const ActionHead& head, const Sha
       shards_(shards.count()),
       reward_normaliser_(envs.num_envs(), options.gamma, options.normalise.clip_reward) {
   const EnvSpec& spec = envs.spec();
-  const std::size_t features = spec.obs.size();
   if (options.normalise.obs) {
-    obs_normaliser_ = ObsNormaliser(features, options.normalise.clip_obs);
+    obs_normaliser_ = ObsNormaliser(spec.obs, options.normalise.clip_obs);
   }
   for (std::size_t s = 0; s < shards.count(); ++s) {
     Shard& shard = shards_[s];

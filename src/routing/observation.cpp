@@ -44,14 +44,17 @@ void write_list_row(const Instance& instance, const Sketch::Entry& entry, float*
   row[5] = share_of_day(instance, entry.windows[1].latest);
 }
 
+/// The places of what counts in [606, 2]: of promises in column 0, of the caller in column 1.
 void write_hist(const Booking& booking, const Sketch& sketch, std::span<float> row) {
-  std::ranges::fill(row, 0.0F);
-  for (const std::size_t place : sketch.places()) { row[2 * place] += 1; }
-  if (booking.over()) { return; }
-  const Instance& instance = booking.instance();
-  for (const std::size_t place : places_of(instance, sketch.entry(instance, booking.request()))) {
-    row[2 * place + 1] += 1;
+  auto next = row.begin();
+  for (const std::size_t place : sketch.places()) { *next++ = static_cast<float>(2 * place); }
+  if (!booking.over()) {
+    const Instance& instance = booking.instance();
+    for (const std::size_t place : places_of(instance, sketch.entry(instance, booking.request()))) {
+      *next++ = static_cast<float>(2 * place + 1);
+    }
   }
+  std::fill(next, row.end(), -1.0F);
 }
 
 Layout make_layout(const Observer::Options& options) {
@@ -59,9 +62,10 @@ Layout make_layout(const Observer::Options& options) {
   Layout layout;
   if (options.kind == ObsKind::list) {
     // Zones are names, not amounts: whoever reads them looks them up.
-    layout.append("requests[zone,day,day,zone,day,day]", {customers, kListWidth});
+    layout.append("requests[zone,day,day,zone,day,day]", {customers, kListWidth},
+                  {{0, "zone", kZones}, {3, "zone", kZones}});
   } else if (options.kind == ObsKind::hist) {
-    layout.append("hist", {Observer::kHistogram, 2});
+    layout.append_counts("hist", {Observer::kHistogram, 2}, kListWidth * options.num_customers);
   } else {
     layout.append("tokens", {customers + 1, Observer::kTokenWidth});
     layout.append("savings", {kOffers});
@@ -115,7 +119,7 @@ void Observer::write(const Booking& booking, const Sketch& sketch, const Belief&
       write_list(booking, sketch, row);
       break;
     case ObsKind::hist:
-      write_hist(booking, sketch, row.first(2 * kHistogram));
+      write_hist(booking, sketch, row.first(kListWidth * options_.num_customers));
       break;
     case ObsKind::set:
       write_set(booking, belief, quoter, row);

@@ -19,10 +19,12 @@ class Bare {
         num_epochs_(std::max(plan.config().ppo.policy_epochs, plan.config().ppo.value_epochs)),
         num_threads_(num_threads) {
     const EnvSpec spec = plan.env().spec();
-    const auto features = static_cast<std::int64_t>(spec.obs.size());
+    const bool mlp = plan.config().net.kind == "mlp";
+    const auto features =
+        static_cast<std::int64_t>(mlp ? spec.obs.num_features() : spec.obs.size());
     const auto actions = static_cast<std::int64_t>(spec.action.num_actions());
     const NetConfig& net = plan.config().net;
-    if (net.kind == "mlp") {
+    if (mlp) {
       actor_ = stack(features, net.hidden, actions, net.activation == "tanh");
       critic_ = stack(features, net.hidden, 1, net.activation == "tanh");
       for (auto& part : {actor_, critic_}) {

@@ -169,10 +169,11 @@ Actor Engine::actor() {
 
 std::string Engine::digest() const {
   std::vector<std::byte> bytes;
-  const at::Tensor weights = parts_->policy.weights().to(at::kCPU);
+  const at::Tensor flat = parts_->policy.weights().to(at::kCPU);
   for (const ParameterSlot& slot : parts_->policy.slots()) {
     const auto* name = reinterpret_cast<const std::byte*>(slot.name.data());
-    const auto* data = reinterpret_cast<const std::byte*>(weights.data_ptr<float>() + slot.offset);
+    const at::Tensor weights = Policy::view(flat, slot).contiguous();
+    const auto* data = static_cast<const std::byte*>(weights.data_ptr());
     bytes.insert(bytes.end(), name, name + slot.name.size());
     bytes.insert(bytes.end(), data, data + slot.size * static_cast<std::int64_t>(sizeof(float)));
   }

@@ -47,12 +47,16 @@ void plain_step(Driver& driver) { driver.step(); }
 
 void check_layout(const EnvSpec& spec) {
   std::size_t offset = 0;
+  std::size_t feature = 0;
   for (const Part& part : spec.obs.parts()) {
     CHECK_MESSAGE(part.offset == offset, "part ", part.name);
+    CHECK_MESSAGE(part.first_feature == feature, "part ", part.name);
     CHECK(&spec.obs.part(part.name) == &part);  // the name is unique
     offset += part.size;
+    feature += part.num_features;
   }
   CHECK(offset == spec.obs.size());
+  CHECK(feature == spec.obs.num_features());
   CHECK(offset > 0);
 }
 
@@ -78,6 +82,30 @@ void check_legal(const Driver& driver) {
   }
 }
 
+/// Places and names are whole numbers that exist, or -1.
+void check_names(const Driver& driver) {
+  const Layout& layout = driver.spec().obs;
+  const auto check = [](float x, std::size_t limit, const Part& part) {
+    const bool good = x == -1 || (x >= 0 && x < static_cast<float>(limit) && x == std::floor(x));
+    if (!good) { FAIL_CHECK("part ", part.name, " holds ", x); }
+  };
+  for (std::size_t i = 0; i < driver.num_envs(); ++i) {
+    const auto row = std::span(driver.obs).subspan(i * layout.size(), layout.size());
+    for (const Part& part : layout.parts()) {
+      const auto floats = row.subspan(part.offset, part.size);
+      for (std::size_t k = 0; part.counts && k < part.size; ++k) {
+        check(floats[k], part.num_features, part);
+      }
+      for (const Lookup& lookup : part.lookups) {
+        const auto width = static_cast<std::size_t>(part.shape.back());
+        for (std::size_t k = lookup.column; k < part.size; k += width) {
+          check(floats[k], static_cast<std::size_t>(lookup.num_names), part);
+        }
+      }
+    }
+  }
+}
+
 void check_rows(const EnvFactory& factory) {
   Driver driver(factory, kNumEnvs, kSeed);
   driver.reset();
@@ -89,6 +117,7 @@ void check_rows(const EnvFactory& factory) {
     REQUIRE(all_finite(driver.obs));
     REQUIRE(all_finite(driver.reward));
     check_legal(driver);
+    check_names(driver);
   }
 }
 

@@ -213,3 +213,13 @@ def test_wrappers_of_gymnasium_work():
     for _ in range(3):
         infos = envs.step(np.array([0, 1]))[4]
     assert infos["episode"]["r"].tolist() == [3, 3]
+
+
+def test_counts_are_shown_in_full():
+    envs = gymnasium.make_vec("Penstock/Dvrptw-v0", num_envs=3, obs="hist", oracle="insertion")
+    obs, _ = envs.reset(seed=1)
+    assert obs.shape == (3, 606, 2) and envs.single_observation_space.shape == (606, 2)
+    for t in range(40):
+        assert (obs[:, :, 1].sum(axis=1) == 6).all()
+        assert (obs[:, :, 0].sum(axis=1) == 6 * (t % 30)).all()
+        obs, *_, infos = envs.step(np.full(3, 12))

@@ -2,6 +2,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "penstock/base/thread_pool.h"
 #include "penstock/nn/policy.h"
@@ -22,8 +23,12 @@ class Adam {
 
   Adam(Policy& policy, ThreadPool& pool, const Options& options);
 
-  /// Sums the shard gradients up the tree (into shard 0's), clips, and moves the weights.
-  void step(double learning_rate);
+  /// Sums the shard gradients up the tree (into shard 0's), clips, and moves the weights. Gradients
+  /// of parameters that have no part in what is `learnt` count as zero and are not looked at; these
+  /// parameters coast: their moments fade and carry them on, which is made up for by settle().
+  void step(double learning_rate, Want learnt = Want::both);
+  /// Call after the last step of an update; the weights are then whole.
+  void settle();
 
   [[nodiscard]] const at::Tensor& exp_avg() const { return exp_avg_; }        // flat
   [[nodiscard]] const at::Tensor& exp_avg_sq() const { return exp_avg_sq_; }  // flat
@@ -31,9 +36,19 @@ class Adam {
   void set_num_steps(std::int64_t num_steps) { num_steps_ = num_steps; }
 
  private:
-  void step_on_cpu(double learning_rate);
+  /// Neighbours in the flat buffers that serve the same outputs.
+  struct Run {
+    std::int64_t start = 0;
+    std::int64_t end = 0;
+    Want serves = Want::both;
+  };
+
+  void step_on_cpu(double learning_rate, Want learnt);
+  template <class Work>
+  void for_each_run(std::int64_t start, std::int64_t size, Want learnt, const Work& work) const;
+  void coast(const Run& run) const;
   void step_on_device(double learning_rate);
-  [[nodiscard]] double correction(double beta) const;
+  [[nodiscard]] static double correction(double beta, std::int64_t step);
   void sum_gradients();
   [[nodiscard]] at::Tensor clip_scale() const;
   void move_chunk(std::int64_t start, std::int64_t size, const at::Tensor& scale,
@@ -48,6 +63,9 @@ class Adam {
   at::Tensor exp_avg_sq_;
   at::Tensor squares_;  // [num_chunks], sum of squares of each chunk of the gradient
   std::int64_t num_steps_ = 0;
+  std::vector<Run> runs_;
+  Want coasting_ = Want::both;  // what is not learnt; both: nothing coasts
+  std::vector<double> rates_;   // learning rates of the steps that it has missed
 };
 
 }  // namespace penstock

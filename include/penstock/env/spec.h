@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,32 +11,62 @@
 
 namespace penstock {
 
+/// A column of a part that holds names (a zone's number, say), not amounts: networks look them up
+/// in a table that they learn. Columns of the same table share it. -1 is no name: all zeros.
+struct Lookup {
+  std::size_t column = 0;  // of the part's last dimension
+  std::string table;
+  std::int64_t num_names = 0;
+};
+
 /// A named piece of an observation row.
 struct Part {
   std::string name;
-  std::vector<std::int64_t> shape;
-  std::size_t offset = 0;  // in floats, from the row's start
-  std::size_t size = 0;    // product of the shape
+  std::vector<std::int64_t> shape;   // of the numbers that it means
+  std::size_t offset = 0;            // in floats, from the row's start
+  std::size_t size = 0;              // floats that it takes in a row
+  std::size_t first_feature = 0;     // where its numbers stand among those of all parts
+  std::size_t num_features = 0;      // product of the shape
+  bool counts = false;               // the row lists what is counted, see append_counts()
+  std::vector<Lookup> lookups = {};  // columns of names
 };
 
 /// One contiguous float row per env, made of named parts: a network asks for a part by name, Python
-/// shows a Dict space without copying.
+/// shows a Dict space.
 ///     Layout({{"clock", {1}}, {"tokens", {31, 8}}})
+/// A row is what envs write and buffers keep. Its numbers in full are the features; the two differ
+/// by the parts that count.
 class Layout {
  public:
   Layout() = default;
   Layout(std::initializer_list<std::pair<std::string, std::vector<std::int64_t>>> parts);
   explicit Layout(std::int64_t size) : Layout({{"obs", {size}}}) {}
 
-  void append(std::string name, std::vector<std::int64_t> shape);
+  void append(std::string name, std::vector<std::int64_t> shape, std::vector<Lookup> lookups = {});
+  /// A part of mostly zeros that counts at most `most` things. The row has `most` floats, each the
+  /// place of a thing among the numbers of the part, or -1; in any order.
+  void append_counts(std::string name, std::vector<std::int64_t> shape, std::size_t most);
   /// Throws UsageError with the nearest spelling when there is no such part.
   [[nodiscard]] const Part& part(std::string_view name) const;
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t num_features() const { return num_features_; }
+  [[nodiscard]] bool any_counts() const { return any_counts_; }
+
+  /// A row's features; a span of num_features() each.
+  void expand(std::span<const float> row, std::span<float> features) const;
+  /// The way back. Throws UsageError when a count is no whole number or there are too many.
+  void collect(std::span<const float> features, std::span<float> row) const;
+  /// Which floats of a row are names or places: nobody may scale them. [size]
+  [[nodiscard]] std::vector<bool> names() const;
 
  private:
+  void add(Part part);
+
   std::vector<Part> parts_;
   std::size_t size_ = 0;
+  std::size_t num_features_ = 0;
+  bool any_counts_ = false;
 };
 
 /// One choice among n. `masked`: the env writes which choices are legal into every row.

@@ -26,4 +26,20 @@ struct AdamStep {
 };
 void adam_step(const AdamStep& x);
 
+/// Many of Adam's steps with no gradient: the moments fade, the weights run out. As adam_step() one
+/// by one, but for rounding: once no weight of a vector moves any more, the moments fade at once.
+struct AdamCoast {
+  float* weight = nullptr;
+  float* exp_avg = nullptr;
+  float* exp_avg_sq = nullptr;
+  std::size_t n = 0;
+  std::size_t num_steps = 0;
+  const float* step_size = nullptr;                 // [num_steps]
+  const float* inverse_root_correction2 = nullptr;  // [num_steps]
+  const float* beta1_power = nullptr;               // [num_steps + 1]: 1, beta1, ...
+  const float* beta2_power = nullptr;               // [num_steps + 1]
+  float epsilon = 1e-5F;
+};
+void adam_coast(const AdamCoast& x);
+
 }  // namespace penstock::fused

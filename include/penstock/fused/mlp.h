@@ -1,14 +1,16 @@
 #pragma once
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "penstock/fused/aligned.h"
+#include "penstock/fused/counts.h"
 #include "penstock/fused/dense.h"
 
 namespace penstock::fused {
 
-// Shapes: R rows of a chunk, F features, P actor outputs.
+// Shapes: R rows of a chunk, F floats of a row, P actor outputs.
 
 /// A linear layer's place in the flat buffers of weights and gradients. Offsets are multiples of
 /// kPad, and what pads a parameter is zero.
@@ -17,6 +19,7 @@ struct LinearShape {
   std::size_t outputs = 0;
   std::size_t weight = 0;  // [outputs, inputs] at this offset
   std::size_t bias = 0;    // [outputs]
+  bool by_input = false;   // the weight lies as [inputs, outputs]
 };
 
 /// An actor-critic of linear layers with one activation between them: what can be fused.
@@ -24,13 +27,18 @@ struct MlpShape {
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
   Activation activation = Activation::tanh;
-  std::size_t num_features = 0;
+  std::size_t row_size = 0;         // F
+  std::vector<InputPart> parts;     // of a row, where some count; the first layers, which are no
+                                    // heads, then lie by input; empty: a row is its features
   std::vector<LinearShape> trunk;   // activated throughout; may be empty
   std::vector<LinearShape> actor;   // the last layer is not activated
   std::vector<LinearShape> critic;  // likewise
   std::size_t log_std = kNone;      // offset of a box policy's parameter
   std::size_t skip = kNone;         // first of the features that are added to the actor's outputs
   float skip_scale = 1;             // what they are multiplied by
+
+  /// Weights that are looked up instead of multiplied.
+  [[nodiscard]] std::size_t num_looked_up() const;
 };
 
 /// Which of the two networks to run.
@@ -44,7 +52,8 @@ class Dense {
  public:
   Dense(const LinearShape& shape, bool head, std::size_t chunk_rows);
 
-  void bind(const float* weights, float* gradient);
+  /// `counted` tells a first layer what the parts that count hold; null where there are none.
+  void bind(const float* weights, float* gradient, const Counted* counted);
   /// Lays the weights out anew after they changed.
   void pack();
   /// out() = bias + x * W; by rows, or by columns [outputs, chunk] for a head.
@@ -67,6 +76,10 @@ class Dense {
  private:
   [[nodiscard]] bool narrow() const;
   [[nodiscard]] bool sums_by_input() const;
+  [[nodiscard]] bool lies_by_input() const;
+  [[nodiscard]] const float* by_input() const;
+  void forward_counted(const Scattered& x, std::size_t rows);
+  void add_counted_gradient(const float* x, std::size_t rows);
   [[nodiscard]] const float* by_output() const;
   [[nodiscard]] Scattered deltas() const;
 
@@ -75,7 +88,8 @@ class Dense {
   std::size_t chunk_rows_;
   const float* weights_ = nullptr;  // the flat buffers
   float* gradient_ = nullptr;
-  AlignedFloats by_input_;        // [inputs, padded outputs]
+  const Counted* counted_ = nullptr;
+  AlignedFloats by_input_;        // [inputs, padded outputs], where the flat weights are not
   AlignedFloats by_output_copy_;  // [outputs, padded inputs], where the flat rows are not padded
   AlignedFloats sum_;             // the weight's gradient, where the flat buffer has another layout
   AlignedFloats rows_;            // a wide head's output by rows, on its way to columns
@@ -99,12 +113,13 @@ class Mlp {
   void infer(const float* obs, std::size_t num_rows, float* params, float* value);
 
   // Learning, chunk by chunk: fill input(), forward(), fill the deltas, backward(); all of it
-  // between begin_gradient() and end_gradient(), which leaves the sum in the gradient buffer.
+  // between begin_gradient() and end_gradient(), which leaves the sum in the gradient buffer. What
+  // is not in `parts` is not touched.
   [[nodiscard]] float* input() const { return input_.data(); }  // [kChunk, padded(F)]
-  void begin_gradient();
+  void begin_gradient(Parts parts);
   void forward(std::size_t rows, Parts parts);
   void backward(std::size_t rows, Parts parts);
-  void end_gradient();
+  void end_gradient(Parts parts);
 
   // By columns of kChunk.
   [[nodiscard]] const float* params() const { return actor_.back().out(); }  // [P, kChunk]
@@ -120,16 +135,19 @@ class Mlp {
 
  private:
   using Stack = std::vector<Dense>;
-  Stack make_stack(const std::vector<LinearShape>& layers, bool ends_in_head) const;
+  Stack make_stack(const std::vector<LinearShape>& layers, bool ends_in_head, bool first) const;
   void forward_stack(Stack& stack, Scattered x, std::size_t rows) const;
   void backward_stack(Stack& stack, const float* x, std::size_t rows, float* dx, bool add) const;
   [[nodiscard]] Scattered trunk_output(const Scattered& obs) const;
   void forward_from(const Scattered& obs, std::size_t rows, Parts parts);
   void add_skip(const Scattered& obs, std::size_t rows);
+  template <class Visit>
+  void for_each_layer(Parts parts, const Visit& visit);
 
   MlpShape shape_;
   const float* weights_;
   float* gradient_;
+  std::unique_ptr<Counted> counted_;  // null where no part counts
   Stack trunk_;
   Stack actor_;
   Stack critic_;

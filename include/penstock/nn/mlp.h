@@ -20,6 +20,7 @@ struct NetConfig {
   bool squash = false;
   std::string skip;
   double skip_scale = 1.0;
+  std::int64_t name_width = 8;
   std::int64_t width = 64;
   std::int64_t layers = 2;
   std::int64_t heads = 4;
@@ -37,6 +38,9 @@ struct NetConfig {
           "part of the observation with a number per action that is added to the actions' "
           "preferences, which the network then corrects; empty: none");
     visit("skip_scale", skip_scale, "what that part is multiplied by", Range{-1e6, 1e6});
+    visit("name_width", name_width,
+          "numbers that are learnt for each name in the observation (a zone, say)",
+          Range{1, 1 << 16});
     visit("width", width, "transformer: numbers per token", Range{1, 1 << 16});
     visit("layers", layers, "transformer: blocks", Range{1, 1000});
     visit("heads", heads, "transformer: attention heads", Range{1, 1024});
@@ -46,7 +50,8 @@ struct NetConfig {
 /// Linear layers with tanh or ReLU between them, for actor and critic; orthogonal initial weights
 /// (gain sqrt 2, 0.01 for the policy's last layer, 1 for the value's) drawn from `seed` alone.
 /// Parameters: actor.K.{weight,bias}, critic.K.{weight,bias}, with a shared trunk also trunk.K.*;
-/// log_std for box actions.
+/// log_std for box actions; table.NAME where the observation holds names. Where a part counts, the
+/// first layer looks its weights up and lies in memory by input.
 std::unique_ptr<Network> make_mlp(const EnvSpec& spec, const NetConfig& config, std::uint64_t seed);
 
 }  // namespace penstock

@@ -8,17 +8,22 @@
 #include <utility>
 #include <vector>
 
+#include "penstock/env/spec.h"
 #include "penstock/fused/mlp.h"
 
 namespace penstock {
 
-// Shapes: B samples, F features, A alternatives, P numbers that parametrise an action distribution.
+// Shapes: B samples, F floats of a row, A alternatives, P numbers that parametrise an action
+// distribution.
 
 /// A batch of rows to act on.
 struct Observation {
-  at::Tensor obs;    // [B, F]
+  at::Tensor obs;    // [B, F], rows as the env wrote them
   at::Tensor legal;  // [B, A] bool; undefined when the action spec is not masked
 };
+
+/// The features of rows [B, F]: what a part that counts means stands in full.
+at::Tensor features_of(const Layout& layout, const at::Tensor& rows);
 
 /// Which outputs the caller will look at; the others may stay undefined.
 enum class Want { policy, value, both };
@@ -37,6 +42,9 @@ class Network {
   virtual NetworkOutput forward(const Observation& batch, Want want) = 0;
   /// In a fixed order, with names that are unique and stay as they are: checkpoints use them.
   virtual std::vector<std::pair<std::string, at::Tensor>> parameters() = 0;
+
+  /// Which outputs a parameter has a part in: no gradient of the others can reach it.
+  [[nodiscard]] virtual Want serves(const std::string& /*parameter*/) const { return Want::both; }
 
   /// About how many floats a forward pass keeps per row for the backward pass: large batches are
   /// split by it.

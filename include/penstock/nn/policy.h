@@ -18,6 +18,8 @@ struct ParameterSlot {
   std::vector<std::int64_t> shape;
   std::int64_t offset = 0;  // in floats, a multiple of 16
   std::int64_t size = 0;
+  bool by_input = false;     // a matrix that lies as its transpose
+  Want serves = Want::both;  // the outputs that it has a part in
 };
 
 /// Whether a policy runs without a graph where it can.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "penstock/base/config.h"
+#include "penstock/env/spec.h"
 #include "penstock/rollout/shards.h"
 
 namespace penstock {
@@ -27,11 +28,11 @@ struct NormaliseConfig {
 
 /// Running mean and deviation of every feature. During a rollout it stands still; what the rollout
 /// saw is gathered per shard and merged at its end, so neither threads nor blocks can matter.
-/// At evaluation nobody merges: it is frozen.
+/// At evaluation nobody merges: it is frozen. Names and places in a row stay as they are.
 class ObsNormaliser {
  public:
   ObsNormaliser() = default;
-  ObsNormaliser(std::size_t num_features, double clip);
+  ObsNormaliser(const Layout& layout, double clip);
 
   /// In place on rows of num_features each.
   void apply(std::span<float> rows) const;
@@ -46,8 +47,9 @@ class ObsNormaliser {
  private:
   void refresh();
 
-  double clip_ = 10;
   std::vector<Moments> moments_;
+  std::vector<bool> names_;     // what is left alone
+  std::vector<float> bound_;    // of a feature once normalised
   std::vector<float> mean_;     // derived
   std::vector<float> inverse_;  // derived: 1 / deviation
 };

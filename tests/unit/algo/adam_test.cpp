@@ -44,6 +44,41 @@ TEST_CASE("Adam moves the weights as torch's does") {
   CHECK(adam.num_steps() == 20);
 }
 
+TEST_CASE("what is not learnt coasts as if its gradient were zero, however long") {
+  for (const int coasting : {1, 15, 16, 17, 300, 1500}) {
+    CAPTURE(coasting);
+    std::vector<at::Tensor> weights;
+    std::vector<at::Tensor> moments;
+    for (const bool at_once : {false, true}) {
+      Policy policy = make(2);
+      ThreadPool pool({.num_threads = 2});
+      Adam adam(policy, pool, {.max_grad_norm = 0});
+      const auto learn = [&](int step, Want learnt) {
+        fill_gradients(policy, step);
+        for (std::size_t s = 0; s < 2; ++s) {
+          for (const ParameterSlot& slot : policy.slots()) {
+            if (slot.serves == Want::policy && learnt == Want::value) {
+              const std::int64_t with_padding = (slot.size + 15) / 16 * 16;
+              policy.gradient(s).narrow(0, slot.offset, with_padding).zero_();
+            }
+          }
+        }
+        adam.step(1e-3, at_once ? learnt : Want::both);
+      };
+      for (int step = 0; step < 5; ++step) { learn(step, Want::both); }
+      for (int step = 0; step < coasting; ++step) { learn(step, Want::value); }
+      learn(1, Want::both);
+      for (int step = 0; step < coasting; ++step) { learn(step, Want::value); }
+      adam.settle();
+      CHECK(adam.num_steps() == 6 + 2 * coasting);
+      weights.push_back(policy.weights().clone());
+      moments.push_back(torch::cat({adam.exp_avg(), adam.exp_avg_sq()}));
+    }
+    CHECK(torch::allclose(weights[0], weights[1], 1e-6, 1e-7));
+    CHECK(torch::allclose(moments[0], moments[1], 1e-4, 1e-12));
+  }
+}
+
 TEST_CASE("a network of several chunks has the same bits on any number of threads") {
   std::vector<at::Tensor> results;
   for (const std::size_t threads : {1, 2, 4}) {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "penstock/base/errors.h"
 
 namespace penstock {
@@ -28,6 +30,43 @@ TEST_CASE("append grows the row at its end") {
   layout.append("more", {3});
   CHECK(layout.size() == 5);
   CHECK(layout.part("more").offset == 2);
+}
+
+TEST_CASE("a part that counts takes a float for each thing and means its whole shape") {
+  Layout layout(2);
+  layout.append_counts("seen", {3, 2}, 4);
+  layout.append("last", {1});
+  CHECK(layout.any_counts());
+  CHECK(layout.size() == 2 + 4 + 1);
+  CHECK(layout.num_features() == 2 + 6 + 1);
+  CHECK(layout.part("last").offset == 6);
+  CHECK(layout.part("last").first_feature == 8);
+  const std::vector<float> row = {7, 8, 5, -1, 0, 5, 9};
+  std::vector<float> features(9, -7);
+  layout.expand(row, features);
+  CHECK(features == std::vector<float>{7, 8, 1, 0, 0, 0, 0, 2, 9});
+  std::vector<float> back(7, -7);
+  layout.collect(features, back);
+  CHECK(back == std::vector<float>{7, 8, 0, 5, 5, -1, 9});
+}
+
+TEST_CASE("what is no count, or too many, is refused by name") {
+  Layout layout;
+  layout.append_counts("seen", {3}, 2);
+  std::vector<float> row(2);
+  for (const std::vector<float>& wrong :
+       {std::vector<float>{0.5F, 0, 0}, {-1, 0, 0}, {1, 1, 1}, {3, 0, 0}, {NAN, 0, 0}}) {
+    CHECK_THROWS_WITH_AS(layout.collect(wrong, row), doctest::Contains("'seen'"), UsageError);
+  }
+}
+
+TEST_CASE("names and places are told from amounts") {
+  Layout layout(1);
+  layout.append("lines", {2, 3}, {{1, "zone", 5}});
+  layout.append_counts("seen", {9}, 2);
+  CHECK(layout.names() ==
+        std::vector<bool>{false, false, true, false, false, true, false, true, true});
+  CHECK_FALSE(Layout({{"lines", {2, 3}}}).any_counts());
 }
 
 TEST_CASE("an unknown part names the nearest spelling") {

@@ -9,6 +9,7 @@
 
 #include "penstock/fused/adam.h"
 #include "penstock/fused/aligned.h"
+#include "penstock/fused/counts.h"
 #include "penstock/fused/isa.h"
 
 using namespace penstock;
@@ -64,6 +65,49 @@ TEST_CASE("a product is the sum it stands for, on every instruction set") {
       }
     }
   });
+}
+
+TEST_CASE("rows of a table are summed by lists, on every instruction set") {
+  const fused::Lists lists{.first = {0, 3, 3, 4}, .items = {4, 0, 4, 2}};
+  on_every_isa([&] {
+    for (const std::size_t width : {16U, 32U, 48U, 64U, 80U, 256U}) {
+      const AlignedFloats table = random_floats(5 * width, 1);
+      const AlignedFloats start = random_floats(width, 2);
+      AlignedFloats out = random_floats(3 * width, 3);
+      const AlignedFloats before = random_floats(3 * width, 3);
+      const auto at = [&](std::size_t k, std::size_t c) { return table.data()[k * width + c]; };
+      fused::sum_rows({.lists = lists,
+                       .table = table.data(),
+                       .start = start.data(),
+                       .out = out.data(),
+                       .width = width});
+      for (std::size_t c = 0; c < width; ++c) {
+        REQUIRE(out.data()[c] == ((start.data()[c] + at(4, c)) + at(0, c)) + at(4, c));
+        REQUIRE(out.data()[width + c] == start.data()[c]);
+        REQUIRE(out.data()[2 * width + c] == start.data()[c] + at(2, c));
+      }
+      out = random_floats(3 * width, 3);
+      fused::sum_rows({.lists = lists, .table = table.data(), .out = out.data(), .width = width});
+      for (std::size_t c = 0; c < width; ++c) {
+        REQUIRE(out.data()[width + c] == before.data()[width + c]);
+        REQUIRE(out.data()[2 * width + c] == before.data()[2 * width + c] + at(2, c));
+      }
+    }
+  });
+}
+
+TEST_CASE("what rows count is listed by row and by feature") {
+  fused::Counted counted(
+      {{.offset = 0, .size = 1, .first_feature = 0, .num_features = 1},
+       {.offset = 1, .size = 3, .first_feature = 1, .num_features = 4, .counts = true}});
+  const std::vector<float> rows = {9, 3, -1, 0, 9, 3, 3, -1};
+  counted.read({rows.data(), 4, 1}, 2, true);
+  CHECK(counted.by_row().first == std::vector<std::uint32_t>{0, 2, 4});
+  CHECK(counted.by_row().items == std::vector<std::uint32_t>{4, 1, 4, 4});
+  CHECK(counted.by_feature().first == std::vector<std::uint32_t>{0, 0, 1, 1, 1, 4});
+  CHECK(counted.by_feature().items == std::vector<std::uint32_t>{0, 0, 1, 1});
+  const std::vector<float> wrong = {9, 4, -1, -1};
+  CHECK_THROWS_AS(counted.read({wrong.data(), 4, 1}, 1, true), std::logic_error);
 }
 
 TEST_CASE("a row's product does not depend on the rows beside it") {

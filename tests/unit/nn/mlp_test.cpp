@@ -110,3 +110,106 @@ TEST_CASE("without a graph the skipped part counts the same") {
     CHECK(at::allclose(params, eager, 1e-5, 1e-5));
   }
 }
+
+namespace {
+
+/// A clock, lines of [zone, hour, zone] and things counted.
+EnvSpec names_and_counts(bool names, bool counts) {
+  Layout layout({{"clock", {2}}});
+  if (names) { layout.append("lines", {4, 3}, {{0, "zone", 9}, {2, "zone", 9}}); }
+  if (counts) { layout.append_counts("seen", {6, 2}, 5); }
+  return {layout, Discrete{3}, 0};
+}
+
+at::Tensor lines_of(const at::Tensor& rows) { return rows.narrow(1, 2, 12).view({-1, 4, 3}); }
+
+at::Tensor rows_with_names(std::int64_t count) {
+  at::Tensor rows = at::randn({count, 14});
+  lines_of(rows).select(2, 0).copy_(at::randint(0, 9, {count, 4}));
+  lines_of(rows).select(2, 2).copy_(at::randint(0, 9, {count, 4}));
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("a network that counts computes what the full features give, with and without a graph") {
+  const EnvSpec spec = names_and_counts(false, true);
+  const EnvSpec full{Layout(14), Discrete{3}, 0};
+  at::Tensor rows = at::randn({70, 7});
+  rows.narrow(1, 2, 5).copy_(at::randint(-1, 12, {70, 5}));
+  const at::Tensor features = features_of(spec.obs, rows);
+  CHECK(features.sizes() == at::IntArrayRef({70, 14}));
+  for (const bool shared : {false, true}) {
+    const NetConfig config{.hidden = {8, 5}, .shared_trunk = shared};
+    Policy policy([&] { return make_mlp(spec, config, 1); }, 1, at::kCPU, Fusion::when_fit);
+    CHECK(policy.is_fused());
+    const auto plain = make_mlp(full, config, 1);
+    auto a = by_name(policy.replica(0));
+    auto b = by_name(*plain);
+    CHECK(a.size() == b.size());
+    for (const auto& [name, weight] : b) {
+      CHECK(at::equal(a.at(name), weight));
+    }  // they start the same
+    const at::Tensor expected = plain->forward({features, {}}, Want::policy).params;
+    const at::Tensor eager = policy.replica(0).forward({rows, {}}, Want::policy).params;
+    CHECK(at::allclose(eager, expected, 1e-5, 1e-7));
+    at::Tensor fused = at::empty({70, 3});
+    policy.infer(0, {.num_rows = 70,
+                     .obs = {rows.data_ptr<float>(), 490},
+                     .params = {fused.data_ptr<float>(), 210}});
+    CHECK(at::allclose(fused, expected, 1e-5, 1e-7));
+  }
+}
+
+TEST_CASE("names are looked up: their numbering does not matter, and no name is nothing") {
+  const EnvSpec spec = names_and_counts(true, false);
+  const auto network = make_mlp(spec, {.hidden = {8}, .name_width = 4}, 1);
+  auto p = by_name(*network);
+  CHECK(p["table.zone"].sizes() == at::IntArrayRef({9, 4}));
+  CHECK(p["actor.0.weight"].size(1) == 2 + 4 * (4 + 1 + 4));
+  const at::Tensor rows = rows_with_names(20);
+  const at::Tensor before = network->forward({rows, {}}, Want::both).params.detach();
+
+  // Other numbers for the same zones, and the table's rows moved along.
+  const at::Tensor order = at::randperm(9, at::kLong);
+  at::Tensor renamed = rows.clone();
+  for (const std::int64_t column : {0, 2}) {
+    const at::Tensor names = lines_of(renamed).select(2, column);
+    names.copy_(order.take(names.to(at::kLong)));
+  }
+  at::Tensor& table = p["table.zone"];
+  const at::Tensor kept = table.detach().clone();
+  table.set_data(at::empty_like(kept).index_copy(0, order, kept));
+  CHECK(at::equal(network->forward({renamed, {}}, Want::both).params, before));
+  CHECK_FALSE(at::equal(network->forward({rows, {}}, Want::both).params, before));
+
+  // A blank line is zeros, whatever the table holds.
+  at::Tensor blank = rows.clone();
+  lines_of(blank).select(1, 3).zero_();
+  lines_of(blank).select(1, 3).select(1, 0).fill_(-1);
+  lines_of(blank).select(1, 3).select(1, 2).fill_(-1);
+  const at::Tensor out = network->forward({blank, {}}, Want::both).params;
+  out.sum().backward();
+  const at::Tensor of_line = p["actor.0.weight"].grad().narrow(1, 2 + 3 * 9, 9);
+  CHECK(of_line.abs().max().item<float>() == 0);
+}
+
+TEST_CASE("a gradient reaches only the names that were looked up") {
+  const EnvSpec spec = names_and_counts(true, true);
+  const auto network = make_mlp(spec, {.hidden = {8}}, 1);
+  at::Tensor rows = at::full({3, 19}, -1.0F);
+  lines_of(rows)[1][2][0] = 4;
+  lines_of(rows)[2][0][2] = 7;
+  network->forward({rows, {}}, Want::value).value.sum().backward();
+  const at::Tensor touched = by_name(*network)["table.zone"].grad().abs().sum(1);
+  for (std::int64_t name = 0; name < 9; ++name) {
+    CHECK((touched[name].item<float>() > 0) == (name == 4 || name == 7));
+  }
+}
+
+TEST_CASE("a network that looks names up is not fused") {
+  const auto make = [] { return make_mlp(names_and_counts(true, false), {}, 1); };
+  CHECK_FALSE(Policy(make, 1, at::kCPU, Fusion::when_fit).is_fused());
+  CHECK_THROWS_WITH_AS(Policy(make, 1, at::kCPU, Fusion::always), doctest::Contains("names"),
+                       ConfigError);
+}

@@ -84,3 +84,19 @@ TEST_CASE("the seed decides a transformer's weights; its shape is checked") {
   CHECK_THROWS_WITH_AS(make_transformer(spec, {.width = 10, .heads = 4}, 1),
                        doctest::Contains("net.heads"), ConfigError);
 }
+
+TEST_CASE("a token without a name has no influence") {
+  Layout layout({{"clock", {1}}});
+  layout.append("lines", {4, 3}, {{0, "zone", 9}});
+  const auto network = make_transformer({layout, Discrete{3}, 0}, kSmall, 1);
+  at::Tensor rows = at::rand({8, 13});
+  const at::Tensor line = rows.narrow(1, 1, 12).view({8, 4, 3}).select(1, 2);
+  const at::Tensor named = network->forward({rows, {}}, Want::value).value;
+  line.select(1, 0).fill_(-1);
+  const at::Tensor before = network->forward({rows, {}}, Want::value).value;
+  line.narrow(1, 1, 2).add_(5);
+  CHECK(at::equal(network->forward({rows, {}}, Want::value).value, before));
+  CHECK_FALSE(at::equal(named, before));
+  rows.narrow(1, 1, 12).fill_(-1);  // no line at all
+  CHECK(network->forward({rows, {}}, Want::value).value.isfinite().all().item<bool>());
+}

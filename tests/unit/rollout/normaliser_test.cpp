@@ -56,7 +56,7 @@ TEST_CASE("shards cover the envs once, whatever the numbers") {
 }
 
 TEST_CASE("normalised features have mean 0 and deviation 1, within the clip") {
-  ObsNormaliser normaliser(2, 5.0);
+  ObsNormaliser normaliser(Layout(2), 5.0);
   Random random(1);
   std::vector<float> rows;
   for (int i = 0; i < 5000; ++i) {
@@ -75,6 +75,22 @@ TEST_CASE("normalised features have mean 0 and deviation 1, within the clip") {
   CHECK(first.mean == doctest::Approx(0.0).epsilon(1e-3));
   CHECK(first.variance() == doctest::Approx(1.0).epsilon(1e-2));
   CHECK(rows[1] == doctest::Approx(0.0));
+}
+
+TEST_CASE("names and places are never scaled") {
+  Layout layout(1);
+  layout.append_counts("seen", {900}, 2);
+  ObsNormaliser normaliser(layout, 5.0);
+  std::vector<float> rows = {3, 700, -1, 5, 20, 899};
+  std::vector<Moments> tally(3);
+  normaliser.tally(rows, tally);
+  normaliser.merge(tally);
+  normaliser.apply(rows);
+  CHECK(rows[0] == doctest::Approx(-1));
+  CHECK(rows[3] == doctest::Approx(1));
+  CHECK(rows[1] == 700);
+  CHECK(rows[2] == -1);
+  CHECK(rows[5] == 899);
 }
 
 TEST_CASE("rewards are divided by the deviation of the discounted return") {

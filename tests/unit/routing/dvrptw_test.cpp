@@ -54,7 +54,10 @@ TEST_CASE("the null policy by insertion drives 244.9 km in the city") {
 TEST_CASE("the observations have the shapes of the source") {
   CHECK(Play(quick("list"), 1).env->spec().obs.parts()[0].shape ==
         std::vector<std::int64_t>{30, 6});
-  CHECK(Play(quick("hist"), 1).env->spec().obs.size() == 1212);
+  const Play hist(quick("hist"), 1);
+  CHECK(hist.env->spec().obs.part("hist").shape == std::vector<std::int64_t>{606, 2});
+  CHECK(hist.env->spec().obs.num_features() == 1212);
+  CHECK(hist.env->spec().obs.size() == 180);  // what a row keeps
   const Play set(quick("set"), 1);
   const Layout& layout = set.env->spec().obs;
   CHECK(layout.part("tokens").shape == std::vector<std::int64_t>{31, 16});
@@ -64,7 +67,7 @@ TEST_CASE("the observations have the shapes of the source") {
   CHECK(layout.part("belief").size == 4);
   DvrptwConfig with_belief = quick("hist");
   with_belief.belief = true;
-  CHECK(Play(with_belief, 1).env->spec().obs.size() == 1212 + 4);
+  CHECK(Play(with_belief, 1).env->spec().obs.num_features() == 1212 + 4);
 }
 
 TEST_CASE("the histogram counts six for every promise and six for the caller") {
@@ -73,13 +76,15 @@ TEST_CASE("the histogram counts six for every promise and six for the caller") {
   Play play(config, 3);
   play.reset();
   std::vector<double> promised(3, 0);
+  std::vector<float> hist(1212);
   for (int t = 0; t < 120; ++t) {
     for (std::size_t i = 0; i < 3; ++i) {
       double counts = 0;
       double caller = 0;
+      play.env->spec().obs.expand(play.row(i), hist);
       for (std::size_t k = 0; k < 606; ++k) {
-        counts += play.row(i)[2 * k];
-        caller += play.row(i)[2 * k + 1];
+        counts += hist[2 * k];
+        caller += hist[2 * k + 1];
       }
       CHECK(caller == 6);
       CHECK(std::fmod(counts, 6) == 0);
@@ -90,7 +95,8 @@ TEST_CASE("the histogram counts six for every promise and six for the caller") {
     if (play.terminated[0]) {
       for (std::size_t i = 0; i < 3; ++i) {
         double counts = 0;
-        for (std::size_t k = 0; k < 606; ++k) { counts += play.final_obs[i * 1212 + 2 * k]; }
+        play.env->spec().obs.expand(std::span(play.final_obs).subspan(i * 180, 180), hist);
+        for (std::size_t k = 0; k < 606; ++k) { counts += hist[2 * k]; }
         CHECK(counts == doctest::Approx(6 * 30 * (1 - play.episode[i].stats[1])));
         promised[i] = 0;
       }
