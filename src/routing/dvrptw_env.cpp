@@ -147,7 +147,7 @@ void DvrptwEnv::begin_episode(std::size_t env, Workbench& bench, Row row) {
   slot.booking.begin(*parts_.generator, seed);
   slot.sketch.begin(slot.booking, parts_.observer.side());
   slot.mask_random = Random({.seed = seed, .owner = kMaskOwner});
-  slot.epsilon = beliefs_.epsilon(slot.notes);
+  slot.epsilon = evaluates_ ? 0 : beliefs_.epsilon(slot.notes);
   slot.total_reward = 0;
   ++slot.notes.days;
   write(slot, bench, row);
@@ -243,14 +243,13 @@ void DvrptwEnv::write_mask(Slot& slot, const Belief& belief, std::span<bool> leg
     return;
   }
   if (parts_.mask_from == MaskFrom::soft) {
-    constexpr double kLikely = 0.5;
     for (std::size_t offer = 0; offer < kNumOffers; ++offer) {
-      legal[offer] = parts_.rules.answers.acceptance(belief, offer) >= kLikely;
+      legal[offer] = parts_.rules.answers.likely(belief, offer);
     }
     return;
   }
   Flexibility type = likeliest(belief);
-  if (parts_.mask_from == MaskFrom::sample) {
+  if (parts_.mask_from == MaskFrom::sample && !evaluates_) {
     for (std::size_t t = 0; t < kNumTypes; ++t) {
       if (place < belief[t]) {
         type = static_cast<Flexibility>(t);

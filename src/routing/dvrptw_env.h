@@ -39,6 +39,7 @@ class DvrptwEnv final : public VecEnv {
   void save(std::size_t env, std::vector<std::byte>& out) const override;
   void load(std::size_t env, std::span<const std::byte> bytes) override;
 
+  void begin_evaluation() override { evaluates_ = true; }
   void between_rollouts() override;
   std::vector<std::pair<std::string, double>> take_metrics() override;
   void save_shared(std::vector<std::byte>& out) const override { beliefs_.save(out); }
@@ -85,6 +86,7 @@ class DvrptwEnv final : public VecEnv {
   DvrptwConfig config_;
   DvrptwParts parts_;
   std::uint64_t seed_;
+  bool evaluates_ = false;  // masks hold, and no type is drawn for them
   SharedBeliefs beliefs_;
   std::vector<Slot> slots_;
   std::vector<std::optional<std::uint64_t>> own_seeds_;  // [N], of envs that were given one
