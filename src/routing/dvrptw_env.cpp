@@ -22,7 +22,6 @@ std::size_t samples_per_env(const DvrptwConfig& config, std::size_t num_envs) {
 
 SharedBeliefs::Options belief_options(const DvrptwConfig& config, std::size_t num_envs) {
   const auto customers = static_cast<std::size_t>(config.customers);
-  constexpr std::int64_t kDays = 10;
   SharedBeliefs::Options options;
   options.num_customers = customers;
   options.people = config.people;
@@ -30,15 +29,12 @@ SharedBeliefs::Options belief_options(const DvrptwConfig& config, std::size_t nu
   options.epsilon_decay = config.epsilon_decay;
   options.epsilon_floor = config.epsilon_floor;
   options.learns = config.mask == "learnt";
-  options.embedding = {
-      .num_customers = customers,
-      .capacity = static_cast<std::size_t>(config.embedding_buffer),
-      .interval = config.embedding_interval > 0
-                      ? config.embedding_interval
-                      : kDays * static_cast<std::int64_t>(num_envs) * config.customers,
-      .epochs = config.embedding_epochs,
-      .background = config.embedding == "async",
-      .seed = config.people};
+  options.embedding = {.num_customers = customers,
+                       .capacity = static_cast<std::size_t>(config.embedding_buffer),
+                       .interval = steps_between_trainings(config, num_envs),
+                       .epochs = config.embedding_epochs,
+                       .background = config.embedding == "async",
+                       .seed = config.people};
   return options;
 }
 
@@ -52,6 +48,12 @@ void write_stats(const Booking& booking, std::array<double, kMaxStats>& stats) {
 }
 
 }  // namespace
+
+std::int64_t steps_between_trainings(const DvrptwConfig& config, std::size_t num_envs) {
+  constexpr std::int64_t kDays = 10;
+  if (config.embedding_interval > 0) { return config.embedding_interval; }
+  return kDays * static_cast<std::int64_t>(num_envs) * config.customers;
+}
 
 /// A workbench for the time of a call. Which one it is does not matter: they keep memory only.
 class DvrptwEnv::Lent {

@@ -26,6 +26,9 @@ struct DvrptwParts {
   EnvSpec spec;
 };
 
+/// Of the embedding, in steps of all envs.
+std::int64_t steps_between_trainings(const DvrptwConfig& config, std::size_t num_envs);
+
 class DvrptwEnv final : public VecEnv {
  public:
   DvrptwEnv(const DvrptwConfig& config, std::size_t num_envs, std::uint64_t seed,

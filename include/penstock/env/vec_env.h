@@ -115,6 +115,10 @@ class EnvFactory {
   /// The config's keys, under "env.".
   virtual std::vector<Field> fields() = 0;
   [[nodiscard]] virtual EnvSpec spec() const = 0;
+  /// What a run of that many envs should say of them at its beginning, a line each.
+  [[nodiscard]] virtual std::vector<std::string> notes(std::size_t /*num_envs*/) const {
+    return {};
+  }
   [[nodiscard]] virtual std::unique_ptr<VecEnv> make(std::size_t num_envs,
                                                      std::uint64_t seed) const = 0;
 };
