@@ -32,14 +32,23 @@ struct Bar {
   std::size_t row = 0;
 };
 
-/// The first row that is free at the left end of each window, its number included.
+/// What was wished for a node.
+const Window& wish(const Instance& day, std::int32_t node, const std::vector<OfferMade>& offers) {
+  const auto request = static_cast<std::size_t>(day.request_of(node));
+  return offers[request].wished[begins_request(day, node) ? 0 : 1];
+}
+
+/// The first row that is free at the left end of each window and wish, its number included.
 std::vector<Bar> packed(const Instance& day, const Timetable& table, const Clock& x,
-                        std::size_t& num_rows) {
+                        const std::vector<OfferMade>& offers, std::size_t& num_rows) {
   constexpr double kNumber = 19;  // room for a request's number
   std::vector<Bar> bars;
   for (const Visit& visit : table.visits) { bars.push_back({visit}); }
   const auto window = [&](const Bar& bar) {
-    return day.nodes[static_cast<std::size_t>(bar.visit.node)].window;
+    const Window& promised = day.nodes[static_cast<std::size_t>(bar.visit.node)].window;
+    const Window& wished = wish(day, bar.visit.node, offers);
+    return Window{std::min(promised.earliest, wished.earliest),
+                  std::max(promised.latest, wished.latest)};
   };
   std::ranges::stable_sort(
       bars, [&](const Bar& a, const Bar& b) { return window(a).earliest < window(b).earliest; });
@@ -97,7 +106,7 @@ void draw_windows(Svg& svg, const Lane& lane, const Clock& x, double top,
     const std::int32_t request = lane.day.request_of(node);
     const bool first = begins_request(lane.day, node);
     const Window& promised = lane.day.nodes[static_cast<std::size_t>(node)].window;
-    const Window& wished = offers[static_cast<std::size_t>(request)].wished[first ? 0 : 1];
+    const Window& wished = wish(lane.day, node, offers);
     const double y = top + kPitch * static_cast<double>(bar.row);
     const std::string cls = vehicle_class(lane.table.vehicle);
     svg.rect(x(promised.earliest), y, std::max(1.0, x(promised.latest) - x(promised.earliest)),
@@ -108,7 +117,8 @@ void draw_windows(Svg& svg, const Lane& lane, const Clock& x, double top,
       svg.line(x(wished.earliest), y + kBar, x(wished.latest), y + kBar, "wish");
     }
     svg.line(x(bar.visit.start), y - 1, x(bar.visit.start), y + kBar + 1, "kept");
-    svg.text(x(promised.earliest) - 3, y + kBar - 0.8, fmt::format("{}", request + 1), "tiny end");
+    svg.text(x(std::min(promised.earliest, wished.earliest)) - 3, y + kBar - 0.8,
+             fmt::format("{}", request + 1), "tiny end");
   }
 }
 
@@ -129,8 +139,9 @@ Window hours_out(std::span<const Diary* const> diaries) {
       span.latest = std::max(span.latest, table.returns);
       for (const Visit& visit : table.visits) {
         const Window& window = diary->instance.nodes[static_cast<std::size_t>(visit.node)].window;
-        span.earliest = std::min(span.earliest, window.earliest);
-        span.latest = std::max(span.latest, window.latest);
+        const Window& wished = wish(diary->instance, visit.node, diary->shown_offers());
+        span.earliest = std::min({span.earliest, window.earliest, wished.earliest});
+        span.latest = std::max({span.latest, window.latest, wished.latest});
       }
     }
   }
@@ -140,19 +151,19 @@ Window hours_out(std::span<const Diary* const> diaries) {
 
 std::string gantt_chart(const Diary& diary, Window span, const std::string& title) {
   const Clock x{span};
+  const std::vector<OfferMade>& offers = diary.shown_offers();
   const std::vector<Timetable> tables = timetables(diary.instance, diary.plan);
   std::vector<Lane> lanes;
   double height = 46;
   for (const Timetable& table : tables) {
     Lane& lane = lanes.emplace_back(Lane{.day = diary.instance, .table = table});
-    lane.bars = packed(diary.instance, table, x, lane.num_rows);
+    lane.bars = packed(diary.instance, table, x, offers, lane.num_rows);
     height += lane.height();
   }
   Svg svg(kWidth, height, title);
   svg.text(0, 14, title, "label strong");
   draw_hours(svg, x, height - 6);
   double y = 50;
-  const std::vector<OfferMade>& offers = diary.shown_offers();
   for (const Lane& lane : lanes) {
     svg.text(0, y + 11, fmt::format("vehicle {}", lane.table.vehicle + 1), "label");
     svg.text(0, y + 26, fmt::format("{:.1f} km", static_cast<double>(lane.table.metres) / 1e3),
