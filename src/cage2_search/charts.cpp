@@ -6,10 +6,14 @@
 #include <cmath>
 #include <limits>
 
-#include "cage2_search/svg.h"
+#include "penstock/page/svg.h"
 
 namespace penstock::cage2::detail {
 namespace {
+
+using page::Axis;
+using page::Points;
+using page::Svg;
 
 constexpr double kNormal95 = 1.96;
 

@@ -6,76 +6,35 @@
 #include <limits>
 
 #include "cage2_search/charts.h"
-#include "cage2_search/svg.h"
+#include "penstock/page/page.h"
 #include "penstock/store/journal.h"
 
 namespace penstock::cage2 {
 namespace {
 
-using detail::escaped;
+using page::escaped;
+using page::key_line;
+using page::number;
+using page::section;
+using page::tile;
 
-constexpr const char* kHead = R"(<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Search over workflows</title>
-<style>
-:root { color-scheme: light dark; --page: #fafaf7; --card: #ffffff; --ink: #1c2330; --soft: #5d6675; --rule: #e4e6ea;
-  --search: #1f66ad; --random: #c4622d; --base: #6d4fa3; --stray: #b23a48; --truth: #8a93a1; --own: #1c2330;
+constexpr const char* kStyle = R"(
+:root { --search: #1f66ad; --random: #c4622d; --base: #6d4fa3; --stray: #b23a48; --truth: #8a93a1; --own: #1c2330;
   --t0: #8fb8de; --t1: #f2c078; --t2: #e58f8f; --t3: #9fce9f; --t4: #c5b3e0; --chip: #1c2330; }
 @media (prefers-color-scheme: dark) {
-  :root { --page: #14181f; --card: #1c222b; --ink: #e7eaf0; --soft: #9aa5b4; --rule: #313a46;
-    --search: #6cb2f2; --random: #f0965c; --base: #b79bec; --stray: #f0808c; --truth: #77818f; --own: #e7eaf0;
+  :root { --search: #6cb2f2; --random: #f0965c; --base: #b79bec; --stray: #f0808c; --truth: #77818f; --own: #e7eaf0;
     --t0: #4f7fab; --t1: #a9792f; --t2: #ab5555; --t3: #4f8a55; --t4: #7d69a5; --chip: #ffffff; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
-main { max-width: 932px; margin: 0 auto; padding: 28px 16px 60px; }
-h1 { font-size: 26px; margin: 0 0 2px; } h2 { font-size: 18px; margin: 0 0 4px; }
-p { margin: 0 0 10px; color: var(--soft); max-width: 96ch; }
-section, .tile { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; }
-section { padding: 18px 18px 10px; margin-top: 18px; }
-.scroll { overflow-x: auto; } .pair { display: flex; flex-wrap: wrap; gap: 16px; }
-svg { display: block; max-width: none; font-family: inherit; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(160px, 1fr)); gap: 12px; margin-top: 18px; }
-.tile { padding: 12px 14px; } .tile b { display: block; white-space: nowrap; font-size: 18px; font-variant-numeric: tabular-nums; }
-.tile span { color: var(--soft); font-size: 13px; } .tile.wide { grid-column: 1 / -1; } .tile.wide b { font-size: 18px; white-space: normal; }
-.key { display: flex; flex-wrap: wrap; gap: 6px 18px; color: var(--soft); font-size: 13px; margin: 0 0 8px; }
-.key i { display: inline-block; width: 18px; height: 0; border-top: 3px solid; margin-right: 6px; vertical-align: middle; }
 .key i.open { width: 10px; height: 10px; border: 2px solid var(--stray); border-radius: 50%; }
-table { border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums; white-space: nowrap; }
-th, td { text-align: right; padding: 4px 7px; border-bottom: 1px solid var(--rule); }
-th { color: var(--soft); font-weight: 600; } th:nth-child(2), td:nth-child(2) { text-align: left; }
-.grid { stroke: var(--rule); } .axis { stroke: var(--soft); stroke-width: 1; }
-text { fill: var(--ink); font-size: 12px; } .tick { fill: var(--soft); font-size: 11.5px; } .name { fill: var(--soft); }
-text.stray { fill: var(--stray); } .mid { text-anchor: middle; } .end { text-anchor: end; } .chip { fill: var(--chip); font-size: 10.5px; }
-.cell { font-size: 12px; font-variant-numeric: tabular-nums; }
+th:nth-child(2), td:nth-child(2) { text-align: left; }
+text.stray { fill: var(--stray); } .chip { fill: var(--chip); font-size: 10.5px; }
 .type0 { fill: var(--t0); } .type1 { fill: var(--t1); } .type2 { fill: var(--t2); } .type3 { fill: var(--t3); } .type4 { fill: var(--t4); }
 .search { --c: var(--search); } .random { --c: var(--random); } .base { --c: var(--base); } .truth { --c: var(--truth); }
 .own { --c: var(--own); } path.stray, line.stray, circle.stray { --c: var(--stray); }
-.dot { fill: var(--c); } .ring { fill: var(--card); stroke: var(--c); stroke-width: 2; }
-.whisker { stroke: var(--c); stroke-width: 2; } .belief { stroke: var(--search); stroke-opacity: .18; stroke-width: 11; }
-.curve { fill: none; stroke: var(--c); stroke-width: 2.4; stroke-linejoin: round; } .curve.own { stroke-width: 1.6; stroke-dasharray: 5 4; }
-.band { fill: var(--c); fill-opacity: .16; } .thin { fill: none; stroke: var(--truth); stroke-opacity: .55; stroke-width: 1; }
+.belief { stroke: var(--search); stroke-opacity: .18; stroke-width: 11; } .curve.own { stroke-width: 1.6; stroke-dasharray: 5 4; }
+.thin { fill: none; stroke: var(--truth); stroke-opacity: .55; stroke-width: 1; }
 .thin.stray { stroke: var(--stray); } .threshold { stroke: var(--soft); stroke-dasharray: 3 4; }
 .warm { fill: var(--search); } .cool { fill: var(--random); }
-</style>
-</head>
-<body>
-<main>
 )";
-
-std::string tile(const std::string& value, const std::string& name, bool wide = false) {
-  return fmt::format("<div class=\"tile{}\"><b>{}</b><span>{}</span></div>\n", wide ? " wide" : "",
-                     escaped(value), escaped(name));
-}
-
-std::string number(double value, int digits = 2) {
-  if (!std::isfinite(value)) { return "none"; }
-  std::string text = fmt::format("{:.{}f}", value, digits);
-  if (text.starts_with('-')) { text.replace(0, 1, "\u2212"); }
-  return text;
-}
 
 std::string with_interval(const Interval& i) {
   return fmt::format("{} ({} to {})", number(i.mean), number(i.low), number(i.high));
@@ -101,27 +60,10 @@ std::string tiles(const SearchOptions& options, const SearchResult& result) {
   return html + "</div>\n";
 }
 
-std::string section(const std::string& title, const std::string& text, const std::string& key,
-                    const std::string& body) {
-  return fmt::format(
-      "<section>\n<h2>{}</h2>\n<p>{}</p>\n{}<div class=\"scroll\">\n{}</div>\n</section>\n", title,
-      text, key, body);
-}
-
-std::string key_line(const std::vector<std::pair<std::string, std::string>>& entries) {
-  std::string html = "<div class=\"key\">";
-  for (const auto& [kind, text] : entries) {
-    html += kind == "open" ? "<span><i class=\"open\"></i>" + text + "</span>"
-                           : fmt::format("<span><i style=\"border-color:var(--{})\"></i>{}</span>",
-                                         kind, text);
-  }
-  return html + "</div>\n";
-}
-
 std::string ranking_section(const SearchOptions& options, const SearchResult& result) {
   std::vector<std::pair<std::string, std::string>> key = {
       {"search", "measured, with its 95 % interval; behind it what is believed"},
-      {"open", "did not comply: kept out"}};
+      {".open", "did not comply: kept out"}};
   if (result.baselines) { key.emplace_back("base", "fixed orders and PPO without an order"); }
   return section(
       "Ranking",
@@ -177,7 +119,7 @@ std::string progress_section(const SearchOptions& options, const SearchResult& r
 
 std::string belief_section(const SearchOptions& options, const SearchResult& result) {
   std::vector<std::pair<std::string, std::string>> key = {
-      {"search", "belief with its 95 % band; dots were evaluated"}, {"open", "did not comply"}};
+      {"search", "belief with its 95 % band; dots were evaluated"}, {".open", "did not comply"}};
   if (result.truth) { key.emplace_back("truth", "exhaustive evaluation"); }
   return section(
       "All 120 orders",
@@ -226,7 +168,7 @@ std::string table_section(const SearchOptions& options, const SearchResult& resu
 
 std::string report_html(const SearchOptions& options, const SearchResult& result) {
   const WorkflowJob& job = options.job;
-  std::string html = kHead;
+  std::string html = page::begin_page("Search over workflows", kStyle);
   html += fmt::format(
       "<h1>Search over workflows</h1>\n<p>CAGE Challenge 2 against {}, rules {}. Each order is "
       "trained on {} envs for at "
@@ -240,7 +182,7 @@ std::string report_html(const SearchOptions& options, const SearchResult& result
           heat_section(options, result) + progress_section(options, result) +
           belief_section(options, result) + curve_section(options, result) +
           table_section(options, result);
-  return html + "</main>\n</body>\n</html>\n";
+  return html + page::end_page();
 }
 
 void write_results(const std::string& folder, const SearchOptions& options,

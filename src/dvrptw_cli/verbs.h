@@ -7,5 +7,6 @@ namespace penstock::routing {
 
 Verb offer_verb(CLI::App& app);
 Verb eval_verb(CLI::App& app, const Catalog& catalog);
+Verb report_verb(CLI::App& app, const Catalog& catalog);
 
 }  // namespace penstock::routing

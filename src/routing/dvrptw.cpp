@@ -1,5 +1,7 @@
 #include "penstock/routing/dvrptw.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <utility>
 
@@ -34,6 +36,18 @@ class Factory final : public EnvFactory {
   explicit Factory(OracleMaker make_oracle) : make_oracle_(std::move(make_oracle)) {}
   std::vector<Field> fields() override { return fields_of(config_, "env."); }
   [[nodiscard]] EnvSpec spec() const override { return DvrptwParts(config_).spec; }
+  [[nodiscard]] std::vector<std::string> notes(std::size_t num_envs) const override {
+    std::vector<std::string> lines = {fmt::format("customers {}, vehicles {}, planned by {}",
+                                                  config_.customers, config_.vehicles,
+                                                  config_.oracle)};
+    if (config_.mask == "learnt") {
+      lines.push_back(fmt::format(
+          "embedding learns every {} steps ({}), {} epochs over the last {} answers at most",
+          steps_between_trainings(config_, num_envs), config_.embedding, config_.embedding_epochs,
+          config_.embedding_buffer));
+    }
+    return lines;
+  }
   [[nodiscard]] std::unique_ptr<VecEnv> make(std::size_t num_envs,
                                              std::uint64_t seed) const override {
     return make_dvrptw(config_, num_envs, seed, make_oracle_);

@@ -23,7 +23,6 @@ std::size_t samples_per_env(const DvrptwConfig& config, std::size_t num_envs) {
 
 SharedBeliefs::Options belief_options(const DvrptwConfig& config, std::size_t num_envs) {
   const auto customers = static_cast<std::size_t>(config.customers);
-  constexpr std::int64_t kDays = 10;
   SharedBeliefs::Options options;
   options.num_customers = customers;
   options.people = config.people;
@@ -31,15 +30,12 @@ SharedBeliefs::Options belief_options(const DvrptwConfig& config, std::size_t nu
   options.epsilon_decay = config.epsilon_decay;
   options.epsilon_floor = config.epsilon_floor;
   options.learns = config.mask == "learnt";
-  options.embedding = {
-      .num_customers = customers,
-      .capacity = static_cast<std::size_t>(config.embedding_buffer),
-      .interval = config.embedding_interval > 0
-                      ? config.embedding_interval
-                      : kDays * static_cast<std::int64_t>(num_envs) * config.customers,
-      .epochs = config.embedding_epochs,
-      .background = config.embedding == "async",
-      .seed = config.people};
+  options.embedding = {.num_customers = customers,
+                       .capacity = static_cast<std::size_t>(config.embedding_buffer),
+                       .interval = steps_between_trainings(config, num_envs),
+                       .epochs = config.embedding_epochs,
+                       .background = config.embedding == "async",
+                       .seed = config.people};
   return options;
 }
 
@@ -53,6 +49,12 @@ void write_stats(const Booking& booking, std::array<double, kMaxStats>& stats) {
 }
 
 }  // namespace
+
+std::int64_t steps_between_trainings(const DvrptwConfig& config, std::size_t num_envs) {
+  constexpr std::int64_t kDays = 10;
+  if (config.embedding_interval > 0) { return config.embedding_interval; }
+  return kDays * static_cast<std::int64_t>(num_envs) * config.customers;
+}
 
 /// A workbench for the time of a call. Which one it is does not matter: they keep memory only.
 class DvrptwEnv::Lent {
@@ -149,7 +151,7 @@ void DvrptwEnv::begin_episode(std::size_t env, Workbench& bench, Row row) {
   if (parts_.versus != Versus::none) { slot.twin.begin(*parts_.generator, seed); }
   slot.sketch.begin(slot.booking, parts_.observer.side());
   slot.mask_random = Random({.seed = seed, .owner = kMaskOwner});
-  slot.epsilon = beliefs_.epsilon(slot.notes);
+  slot.epsilon = evaluates_ ? 0 : beliefs_.epsilon(slot.notes);
   slot.total_reward = 0;
   ++slot.notes.days;
   write(slot, bench, row);
@@ -263,14 +265,13 @@ void DvrptwEnv::write_mask(Slot& slot, const Belief& belief, std::span<bool> leg
     return;
   }
   if (parts_.mask_from == MaskFrom::soft) {
-    constexpr double kLikely = 0.5;
     for (std::size_t offer = 0; offer < kNumOffers; ++offer) {
-      legal[offer] = parts_.rules.answers.acceptance(belief, offer) >= kLikely;
+      legal[offer] = parts_.rules.answers.likely(belief, offer);
     }
     return;
   }
   Flexibility type = likeliest(belief);
-  if (parts_.mask_from == MaskFrom::sample) {
+  if (parts_.mask_from == MaskFrom::sample && !evaluates_) {
     for (std::size_t t = 0; t < kNumTypes; ++t) {
       if (place < belief[t]) {
         type = static_cast<Flexibility>(t);

@@ -29,6 +29,9 @@ struct DvrptwParts {
   EnvSpec spec;
 };
 
+/// Of the embedding, in steps of all envs.
+std::int64_t steps_between_trainings(const DvrptwConfig& config, std::size_t num_envs);
+
 class DvrptwEnv final : public VecEnv {
  public:
   DvrptwEnv(const DvrptwConfig& config, std::size_t num_envs, std::uint64_t seed,
@@ -42,6 +45,7 @@ class DvrptwEnv final : public VecEnv {
   void save(std::size_t env, std::vector<std::byte>& out) const override;
   void load(std::size_t env, std::span<const std::byte> bytes) override;
 
+  void begin_evaluation() override { evaluates_ = true; }
   void between_rollouts() override;
   std::vector<std::pair<std::string, double>> take_metrics() override;
   void save_shared(std::vector<std::byte>& out) const override { beliefs_.save(out); }
@@ -91,6 +95,7 @@ class DvrptwEnv final : public VecEnv {
   DvrptwConfig config_;
   DvrptwParts parts_;
   std::uint64_t seed_;
+  bool evaluates_ = false;  // masks hold, and no type is drawn for them
   SharedBeliefs beliefs_;
   std::vector<Slot> slots_;
   std::vector<std::optional<std::uint64_t>> own_seeds_;  // [N], of envs that were given one

@@ -4,6 +4,7 @@
 
 #include "penstock/base/stopwatch.h"
 #include "penstock/routing/beliefs.h"
+#include "penstock/routing/prices.h"
 
 namespace penstock::routing {
 namespace {
@@ -41,7 +42,9 @@ class Player {
     std::ranges::fill(counts_, AnswerCounts{});
   }
 
-  DayScore play(std::uint64_t day) {
+  /// `offers`: where to note them, or null.
+  DayScore play(std::uint64_t day, std::vector<OfferMade>* offers) {
+    offers_ = offers;
     const std::uint64_t seed = episode_seed(options_.seed, 0, day);
     booking_.begin(*generator_, seed);
     policy_.begin_day(seed);
@@ -60,6 +63,7 @@ class Player {
     return score;
   }
 
+  [[nodiscard]] const Booking& booking() const { return booking_; }
   [[nodiscard]] PromisedDay promised() const {
     const auto served = booking_.served();
     return {.instance = booking_.instance(), .served = {served.begin(), served.end()}};
@@ -75,16 +79,38 @@ class Player {
     const std::int32_t action = policy_.choose(
         {.booking = booking_, .rules = ground_.rules, .type = type, .belief = belief});
     gathered_.decisions_us.push_back(watch.seconds() * 1e6);
+    if (offers_ != nullptr) { note_offer(customer, action); }
     const Booking::Answer answer = booking_.offer(action, type, ground_.rules);
     ++counts_[customer][static_cast<std::size_t>(action)][answer.taken ? 1 : 0];
     const bool audited = audit_.uniform() < options_.audit_share;
-    if (!answer.stays) { return booking_.finish(nullptr, ground_.rules); }
+    if (!answer.stays) { return finish(nullptr, answer); }
     RoutingProblem problem = booking_.problem();
     Plan before;
     if (audited) { before = *problem.plan; }
     oracle_->solve({&problem, 1});
     if (audited) { audit(problem, before); }
-    return booking_.finish(&problem, ground_.rules);
+    return finish(&problem, answer);
+  }
+
+  void note_offer(std::size_t customer, std::int32_t action) {
+    routes_.load(booking_.instance(), booking_.plan());
+    const std::int32_t request = booking_.request();
+    offers_->push_back({.customer = customer,
+                        .wished = windows_of(booking_.instance(), request),
+                        .prices = insertion_prices(routes_, request, ground_.rules.offer),
+                        .action = action,
+                        .cost_before = booking_.cost()});
+  }
+
+  Cost finish(const RoutingProblem* solved, const Booking::Answer& answer) {
+    const Cost reward = booking_.finish(solved, ground_.rules);
+    if (offers_ != nullptr) {
+      OfferMade& made = offers_->back();
+      made.taken = answer.taken;
+      made.served = solved != nullptr && solved->fits;
+      made.cost_after = booking_.cost();
+    }
+    return reward;
   }
 
   void audit(const RoutingProblem& solved, Plan& before) {
@@ -111,6 +137,8 @@ class Player {
   std::vector<AnswerCounts> counts_;  // [C]
   Booking booking_;
   Random audit_;
+  std::vector<OfferMade>* offers_ = nullptr;
+  RouteSet routes_;  // room for work
 };
 
 /// A policy's days in all.
@@ -118,6 +146,7 @@ struct Played {
   PolicyScore score;
   std::vector<PromisedDay> promised;  // the first ones, for the reference
   Gathered gathered;
+  Diary diary;
 };
 
 Played play_all(const Playground& ground, const NamedPolicy& policy, ThreadPool& pool,
@@ -126,6 +155,7 @@ Played play_all(const Playground& ground, const NamedPolicy& policy, ThreadPool&
   all.score.name = policy.name;
   all.score.days.resize(static_cast<std::size_t>(options.days));
   all.promised.resize(static_cast<std::size_t>(std::min(options.reference_days, options.days)));
+  if (options.shown_day) { all.diary.days.resize(all.score.days.size()); }
   const std::int64_t stays = (options.days + ground.days_per_stay - 1) / ground.days_per_stay;
   const std::size_t workers = std::min(options.workers, static_cast<std::size_t>(stays));
   std::vector<Gathered> parts(workers);
@@ -138,7 +168,12 @@ Played play_all(const Playground& ground, const NamedPolicy& policy, ThreadPool&
       const std::int64_t last = std::min(first + ground.days_per_stay, options.days);
       for (std::int64_t day = first; day < last; ++day) {
         const auto i = static_cast<std::size_t>(day);
-        all.score.days[i] = player.play(i);
+        all.score.days[i] = player.play(i, options.shown_day ? &all.diary.days[i] : nullptr);
+        if (options.shown_day == day) {
+          all.diary.shown = i;
+          all.diary.instance = player.booking().instance();
+          all.diary.plan = player.booking().plan();
+        }
         if (i < all.promised.size()) { all.promised[i] = player.promised(); }
       }
     }
@@ -190,6 +225,7 @@ Evaluation evaluate_offers(const Playground& ground, const std::vector<NamedPoli
     evaluation.audits.push_back(audit_of(played.gathered));
     evaluation.references.push_back(reference_of(played, options.reference));
     evaluation.policies.push_back(std::move(played.score));
+    if (options.shown_day) { evaluation.diaries.push_back(std::move(played.diary)); }
   }
   return evaluation;
 }

@@ -11,6 +11,7 @@ class LearntPolicy final : public OfferPolicy {
       : observer_(observer_of(config)),
         quoter_(pricing_of(config)),
         known_(config.mask == "known"),
+        soft_(config.mask_from == "soft"),
         actor_(actor),
         shard_(shard),
         obs_(observer_.layout().size()),
@@ -25,7 +26,11 @@ class LearntPolicy final : public OfferPolicy {
     observer_.write(booking, sketch_, situation.belief, quoter_, obs_);
     if (actor_.normaliser != nullptr) { actor_.normaliser->apply(obs_); }
     const Flexibility type = known_ ? situation.type : likeliest(situation.belief);
-    for (std::size_t a = 0; a < legal_.size(); ++a) { legal_[a] = allows(type, a) ? 1 : 0; }
+    for (std::size_t a = 0; a < legal_.size(); ++a) {
+      const bool legal =
+          soft_ && !known_ ? situation.rules.answers.likely(situation.belief, a) : allows(type, a);
+      legal_[a] = legal ? 1 : 0;
+    }
     actor_.policy.infer(shard_, {.num_rows = 1, .obs = obs_, .params = params_});
     std::int32_t best = kNoChange;  // which every mask allows
     for (std::int32_t a = 0; a < kOffers; ++a) {
@@ -40,6 +45,7 @@ class LearntPolicy final : public OfferPolicy {
   Observer observer_;
   Quoter quoter_;
   bool known_;
+  bool soft_;
   Actor actor_;
   std::size_t shard_;
   Sketch sketch_;

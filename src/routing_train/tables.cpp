@@ -34,45 +34,6 @@ DayScore total(const std::vector<DayScore>& days) {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-/// A row of the table.
-struct Line {
-  Interval reward, km, minutes;
-  double vehicles = 0;
-  double saving = 0;  // km against null, as a share; NaN without it
-  double acceptance = 0;
-  double shifted = 0;  // minutes per request
-  double unserved = 0;
-  double known_types = 0;
-  double ride_ratio = 0;
-  Interval difference;     // of the reward to the policy that is compared with
-  Interval difference_km;  // likewise
-};
-
-Line line_of(const Evaluation& evaluation, const PolicyScore& score) {
-  const auto days = static_cast<double>(score.days.size());
-  const DayScore sum = total(score.days);
-  const PolicyScore& versus = evaluation.policy(evaluation.versus);
-  Line line;
-  line.reward = mean_of(score.days, reward);
-  line.km = mean_of(score.days, kilometres);
-  line.minutes = mean_of(score.days, minutes);
-  line.vehicles = share(sum.vehicles, days);
-  line.saving = std::nan("");
-  for (const PolicyScore& other : evaluation.policies) {
-    if (other.name != "null") { continue; }
-    line.saving =
-        1 - share(static_cast<double>(sum.metres), static_cast<double>(total(other.days).metres));
-  }
-  line.acceptance = share(sum.taken, sum.offers);
-  line.shifted = share(sum.minutes, sum.requests);
-  line.unserved = share(sum.unserved, sum.requests);
-  line.known_types = share(sum.known_types, sum.requests);
-  line.ride_ratio = share(sum.ride_ratio, days);
-  line.difference = paired_difference(score.days, versus.days, reward);
-  line.difference_km = paired_difference(score.days, versus.days, kilometres);
-  return line;
-}
-
 Json interval_json(const Interval& interval) {
   return {{"mean", interval.mean}, {"ci95", {interval.low, interval.high}}};
 }
@@ -105,6 +66,31 @@ std::string reference_text(const Evaluation& evaluation) {
 
 }  // namespace
 
+PolicyLine line_of(const Evaluation& evaluation, const PolicyScore& score) {
+  const auto days = static_cast<double>(score.days.size());
+  const DayScore sum = total(score.days);
+  const PolicyScore& versus = evaluation.policy(evaluation.versus);
+  PolicyLine line;
+  line.reward = mean_of(score.days, reward);
+  line.km = mean_of(score.days, kilometres);
+  line.minutes = mean_of(score.days, minutes);
+  line.vehicles = share(sum.vehicles, days);
+  line.saving = std::nan("");
+  for (const PolicyScore& other : evaluation.policies) {
+    if (other.name != "null") { continue; }
+    line.saving =
+        1 - share(static_cast<double>(sum.metres), static_cast<double>(total(other.days).metres));
+  }
+  line.acceptance = share(sum.taken, sum.offers);
+  line.shifted = share(sum.minutes, sum.requests);
+  line.unserved = share(sum.unserved, sum.requests);
+  line.known_types = share(sum.known_types, sum.requests);
+  line.ride_ratio = share(sum.ride_ratio, days);
+  line.difference = paired_difference(score.days, versus.days, reward);
+  line.difference_km = paired_difference(score.days, versus.days, kilometres);
+  return line;
+}
+
 const PolicyScore& Evaluation::policy(const std::string& name) const {
   std::vector<std::string> names;
   for (const PolicyScore& score : policies) {
@@ -121,7 +107,7 @@ std::string Evaluation::text() const {
                   "policy", "reward", "km", "min", "cars", "saving%", "accept%", "min/req",
                   "unsrv%", "types%", "p50 us", "p99 us", versus);
   for (const PolicyScore& score : policies) {
-    const Line line = line_of(*this, score);
+    const PolicyLine line = line_of(*this, score);
     out += fmt::format(
         "{:<14}{:>9.2f}{:>9.2f}{:>8.0f}{:>6.2f}{:>9}{:>9.1f}{:>9.2f}{:>8.2f}{:>8.1f}{:>8.1f}{:>9."
         "1f}"
@@ -138,7 +124,7 @@ std::string Evaluation::json() const {
   Json rows = Json::array();
   for (std::size_t i = 0; i < policies.size(); ++i) {
     const PolicyScore& score = policies[i];
-    const Line line = line_of(*this, score);
+    const PolicyLine line = line_of(*this, score);
     Json row = {{"policy", score.name},
                 {"reward", interval_json(line.reward)},
                 {"km", interval_json(line.km)},

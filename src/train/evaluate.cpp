@@ -125,6 +125,7 @@ std::vector<EpisodeEnd> play_episodes(const Actor& actor, const EnvFactory& env,
     actor.envs->save_shared(shared);
     envs->load_shared(shared);
   }
+  envs->begin_evaluation();
   pool.run(workers, [&](std::size_t worker) {
     for (std::size_t i = worker; i < episodes; i += workers) {
       constexpr unsigned kBits = 33;  // leaves 31: a seed that any env takes

@@ -88,6 +88,9 @@ std::vector<std::string> header_lines(const Plan& plan, const std::string& run_d
   if (const std::optional<Epochs> epochs = plan.epochs()) {
     lines.push_back(episodes_line(config, *epochs));
   }
+  for (std::string& note : plan.env().notes(static_cast<std::size_t>(config.env.num_envs))) {
+    lines.push_back(std::move(note));
+  }
   lines.push_back("run directory " + run_dir);
   return lines;
 }

@@ -1,5 +1,6 @@
 """Booking under time windows from the command line: the training command people know, and paired evaluation."""
 
+import json
 import re
 
 import pytest
@@ -14,6 +15,8 @@ def test_the_command_people_know(penstock, tmp_path):
                     "--set", "env.embedding_interval=1920", "--run-dir", tmp_path / "run", *FAST)
     assert "2 epochs of 64 and a remainder of 22" in done.stderr and "192 episodes in all" in done.stderr
     assert "customers 30" in done.stderr and "embedding async" in done.stderr
+    assert "device cpu" in done.stderr and f"run directory {tmp_path / 'run'}" in done.stderr
+    assert "embedding learns every 1920 steps (async)" in done.stderr
     lines = [line for line in done.stderr.splitlines() if line.startswith("epoch ")]
     assert [line.split()[1] for line in lines] == ["1/3", "2/3", "3/3"]
     for word in ("cost km", "failure rate", "policy loss", "value loss", "entropy", "steps"):
@@ -21,8 +24,29 @@ def test_the_command_people_know(penstock, tmp_path):
     assert "epsilon" in done.stderr and "embedding: " in done.stderr
     cost = float(re.search(r"cost km ([0-9.]+)", lines[0])[1])
     assert 200 < cost < 290  # insertion alone gives about 245
+    # What trackers are sent.
+    metrics = {name for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines() for name in json.loads(line)}
+    assert {"rollout/cost_km", "rollout/failure_rate", "rollout/acceptance", "rollout/shifted_minutes",
+            "train/policy_gradient_loss", "train/value_loss", "train/entropy_loss", "beliefs/epsilon",
+            "embedding/loss", "embedding/share_rigid"} <= metrics
     steps = {int(re.search(r"\d+", path.name)[0]) for path in (tmp_path / "run" / "ckpt").iterdir() if path.is_dir()}
     assert {2 * 1920, 3 * 1920} <= steps
+    # A checkpoint knows its episode.
+    states = {json.loads(path.read_text())["run"]["episodes"] for path in (tmp_path / "run" / "ckpt").glob("*/state.json")}
+    assert {128, 192} <= states
+
+
+def test_all_flags_at_once_are_understood(penstock):
+    plan = penstock.json("train", "--recipe", "dvrptw", "--episodes", 1000, "--customers", 30, "--num-envs", 64,
+                         "--save-interval", 10, "--log-interval", 1, "--device", "cpu", "--seed", 42, "--dry-run")
+    assert plan["epochs"] == {"whole": 15, "remainder": 40} and plan["updates"] == 16
+    assert plan["samples_per_update"] == 64 * 30 and plan["warnings"] == []
+
+
+@pytest.mark.parametrize("vehicles,least,most", [(3, 0.05, 0.5), (4, 0.001, 0.2), (5, 0, 0.01)])
+def test_the_failure_rate_lives_where_vehicles_are_few(penstock, vehicles, least, most):
+    args = ["dvrptw", "eval", "--policies", "null", "--episodes", 100, "--set", f"env.vehicles={vehicles}"]
+    assert least <= penstock.json(*args)["policies"][0]["unserved"] <= most
 
 
 def test_the_plan_says_epochs_memory_and_too_few_episodes(penstock):

@@ -91,6 +91,10 @@ class VecEnv {
   /// Throws DataError when the bytes are not this env's.
   virtual void load(std::size_t env, std::span<const std::byte> bytes) = 0;
 
+  /// Episodes that begin from now on are evaluation: envs leave out what they do for learning's
+  /// sake alone, as exploring on their own. Not part of save().
+  virtual void begin_evaluation() {}
+
   /// What all envs learn together. It is fixed during a rollout, so that ranges and threads cannot
   /// matter; the trainer calls this between rollouts, on one thread, and envs may then put together
   /// what each of them has seen.
@@ -111,6 +115,10 @@ class EnvFactory {
   /// The config's keys, under "env.".
   virtual std::vector<Field> fields() = 0;
   [[nodiscard]] virtual EnvSpec spec() const = 0;
+  /// What a run of that many envs should say of them at its beginning, a line each.
+  [[nodiscard]] virtual std::vector<std::string> notes(std::size_t /*num_envs*/) const {
+    return {};
+  }
   [[nodiscard]] virtual std::unique_ptr<VecEnv> make(std::size_t num_envs,
                                                      std::uint64_t seed) const = 0;
 };

@@ -36,6 +36,11 @@ class AnswerModel {
   }
   [[nodiscard]] double acceptance(std::span<const double, kNumTypes> belief,
                                   std::size_t offer) const;
+  /// Whether it is taken with a chance of 1/2 or more.
+  [[nodiscard]] bool likely(std::span<const double, kNumTypes> belief, std::size_t offer) const {
+    constexpr double kLikely = 0.5;
+    return acceptance(belief, offer) >= kLikely;
+  }
   [[nodiscard]] bool answer(Flexibility type, std::size_t offer, Random& random) const {
     return random.uniform() < acceptance(static_cast<std::size_t>(type), offer);
   }

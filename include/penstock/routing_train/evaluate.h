@@ -8,6 +8,7 @@
 
 #include "penstock/base/thread_pool.h"
 #include "penstock/routing/generators.h"
+#include "penstock/routing_train/diary.h"
 #include "penstock/routing_train/policies.h"
 #include "penstock/routing_train/reference.h"
 #include "penstock/routing_train/scores.h"
@@ -33,6 +34,7 @@ struct Evaluation {
   };
   std::vector<std::optional<Reference>> references;
   std::vector<std::optional<Audit>> audits;
+  std::vector<Diary> diaries;  // by policy, where they were asked for
 
   [[nodiscard]] const PolicyScore& policy(const std::string& name) const;
   /// A table for people.
@@ -40,6 +42,21 @@ struct Evaluation {
   /// One line of JSON.
   [[nodiscard]] std::string json() const;
 };
+
+/// A row of the table.
+struct PolicyLine {
+  Interval reward, km, minutes;
+  double vehicles = 0;
+  double saving = 0;  // km against null, as a share; NaN without it
+  double acceptance = 0;
+  double shifted = 0;  // minutes per request
+  double unserved = 0;
+  double known_types = 0;
+  double ride_ratio = 0;
+  Interval difference;     // of the reward to the policy that is compared with
+  Interval difference_km;  // likewise
+};
+PolicyLine line_of(const Evaluation& evaluation, const PolicyScore& score);
 
 /// Where days come from and how they are played.
 struct Playground {
@@ -58,6 +75,7 @@ struct EvaluationOptions {
   double audit_share = 0;           // of the steps
   std::int64_t reference_days = 0;  // of each policy, solved by the reference
   ReferenceOptions reference;
+  std::optional<std::int64_t> shown_day;  // keep diaries, with the end of this day
 };
 
 /// A policy by name; one object is made for each worker.

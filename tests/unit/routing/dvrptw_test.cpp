@@ -254,6 +254,32 @@ TEST_CASE("Bayes' mask finds out every type in a few days, and no mask forbids c
   }
 }
 
+TEST_CASE("training ignores masks as often as epsilon says, evaluation never does") {
+  DvrptwConfig config = quick();
+  config.mask = "bayes";
+  config.epsilon = config.epsilon_floor = 1;
+  const auto narrow_masks = [&](bool evaluates) {
+    Play play(config, 4);
+    if (evaluates) { play.env->begin_evaluation(); }
+    play.reset();
+    int narrow = 0;
+    for (int t = 0; t < 60; ++t) {
+      for (std::size_t i = 0; i < 4; ++i) {
+        narrow += std::count(play.mask(i), play.mask(i) + kNumOffers, true) < kOffers;
+      }
+      play.step();  // changes nothing, so every type is as likely to the end
+    }
+    return narrow;
+  };
+  CHECK(narrow_masks(false) == 0);
+  CHECK(narrow_masks(true) == 4 * 60);  // of the first type
+
+  config.mask_from = "sample";  // draws types while it learns, of which one in four allows all
+  config.epsilon = config.epsilon_floor = 0;
+  CHECK(narrow_masks(false) < 4 * 55);
+  CHECK(narrow_masks(true) == 4 * 60);
+}
+
 TEST_CASE("an oracle that there is not is refused when the envs are made") {
   DvrptwConfig config;
   config.oracle = "best";

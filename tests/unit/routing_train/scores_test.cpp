@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "penstock/base/errors.h"
+#include "penstock/routing/dvrptw.h"
+#include "penstock/routing_train/bound.h"
 #include "penstock/routing_train/evaluate.h"
 
 using namespace penstock;
@@ -72,6 +74,28 @@ TEST_CASE("a table compares with what it is told to") {
   CHECK(evaluation.text().find("reward - null") != std::string::npos);
   evaluation.versus = "nul";
   CHECK_THROWS_WITH_AS(std::ignore = evaluation.json(), doctest::Contains("'null'"), UsageError);
+}
+
+TEST_CASE("no policy drives less than the bound, whose planner is better and freer") {
+  DvrptwConfig config;
+  config.oracle = "insertion";
+  config.offer = "widen";
+  const Playground ground{.make_generator = [config] { return generator_of(config); },
+                          .make_oracle = [config] { return make_search_oracle(config.oracle); },
+                          .rules = rules_of(config)};
+  ThreadPool pool({.num_threads = 2});
+  pool.use(2);
+  EvaluationOptions options{.days = 8, .seed = 3, .workers = 2};
+  const Bound bound = bound_of(ground, pool, options);
+  const auto always_most = [](std::size_t) { return make_offer_policy("max"); };
+  const Evaluation found = evaluate_offers(ground, {{"max", always_most}}, pool, options);
+  for (std::size_t day = 0; day < 8; ++day) {
+    CHECK(bound.unserved[day] == 0);
+    CHECK(bound.metres[day] < found.policies[0].days[day].metres);
+    CHECK(bound.metres[day] > found.policies[0].days[day].metres / 2);
+  }
+  options.workers = 1;
+  CHECK(bound_of(ground, pool, options).metres == bound.metres);
 }
 
 TEST_CASE("a missing interpreter or package is told with the remedy") {

@@ -30,6 +30,20 @@ TEST_CASE("a line per update tells episodes, the env's own numbers and the losse
   CHECK(lines[1] == "  embedding: loss 0.31, type 0 8");
 }
 
+TEST_CASE("the header of bookings says who is served and how often the embedding learns") {
+  Settings settings;
+  for (const char* each : {"env.id=dvrptw", "env.mask=learnt", "rollout.steps=auto",
+                           "total_timesteps=0", "total_episodes=1000"}) {
+    settings.add_assignment(each, "--set");
+  }
+  const Catalog catalog = default_catalog();
+  const auto lines = detail::header_lines(Plan(settings, catalog), "runs/x");
+  REQUIRE(lines.size() == 6);
+  CHECK(lines[3] == "customers 30, vehicles 5, planned by rr-50");
+  CHECK(lines[4] ==
+        "embedding learns every 19200 steps (sync), 50 epochs over the last 64000 answers at most");
+}
+
 TEST_CASE("the header says what runs and how the episodes fall into epochs") {
   Settings settings;
   for (const char* each : {"env.id=pendulum", "env.max_steps=30", "rollout.steps=auto",

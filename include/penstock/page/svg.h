@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-namespace penstock::cage2::detail {
+namespace penstock::page {
 
 /// For text and attributes of HTML and SVG.
 std::string escaped(const std::string& text);
@@ -40,14 +40,18 @@ class Svg {
   Svg(double width, double height, const std::string& title);
 
   void line(double x1, double y1, double x2, double y2, const std::string& cls);
+  /// `more`: further attributes, as they are.
   void rect(double x, double y, double width, double height, const std::string& cls,
-            const std::string& more = "");
+            const std::string& more = "", const std::string& tooltip = "");
   void circle(double x, double y, double radius, const std::string& cls,
               const std::string& tooltip = "");
   void text(double x, double y, const std::string& text, const std::string& cls);
   void path(const Points& points, const std::string& cls, const std::string& tooltip = "");
   /// Between two lines over the same places.
   void band(const Points& low, const Points& high, const std::string& cls);
+  /// What follows, until the end, is moved.
+  void begin_group(double dx, double dy);
+  void end_group() { body_ += "</g>\n"; }
   /// Grid, tick labels and names of both axes.
   void frame(const Axis& x, const Axis& y, const std::string& x_name, const std::string& y_name);
 
@@ -57,4 +61,4 @@ class Svg {
   std::string body_;
 };
 
-}  // namespace penstock::cage2::detail
+}  // namespace penstock::page

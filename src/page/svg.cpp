@@ -1,11 +1,11 @@
-#include "cage2_search/svg.h"
+#include "penstock/page/svg.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace penstock::cage2::detail {
+namespace penstock::page {
 namespace {
 
 // 1, 2 or 5 times a power of ten.
@@ -90,17 +90,18 @@ void Svg::line(double x1, double y1, double x2, double y2, const std::string& cl
 }
 
 void Svg::rect(double x, double y, double width, double height, const std::string& cls,
-               const std::string& more) {
-  body_ += fmt::format(
-      "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"{}\" {}/>\n", x,
-      y, width, height, cls, more);
+               const std::string& more, const std::string& tooltip) {
+  body_ += with_tooltip(
+      "rect",
+      fmt::format(R"(x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" class="{}" {})", x, y,
+                  width, height, cls, more),
+      tooltip);
 }
 
 void Svg::circle(double x, double y, double radius, const std::string& cls,
                  const std::string& tooltip) {
   body_ += with_tooltip(
-      "circle",
-      fmt::format("cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" class=\"{}\"", x, y, radius, cls),
+      "circle", fmt::format(R"(cx="{:.1f}" cy="{:.1f}" r="{:.1f}" class="{}")", x, y, radius, cls),
       tooltip);
 }
 
@@ -112,7 +113,7 @@ void Svg::text(double x, double y, const std::string& text, const std::string& c
 void Svg::path(const Points& points, const std::string& cls, const std::string& tooltip) {
   if (points.empty()) { return; }
   body_ +=
-      with_tooltip("path", fmt::format("d=\"{}\" class=\"{}\"", joined(points, "M"), cls), tooltip);
+      with_tooltip("path", fmt::format(R"(d="{}" class="{}")", joined(points, "M"), cls), tooltip);
 }
 
 void Svg::band(const Points& low, const Points& high, const std::string& cls) {
@@ -120,6 +121,10 @@ void Svg::band(const Points& low, const Points& high, const std::string& cls) {
   const Points back(high.rbegin(), high.rend());
   body_ +=
       fmt::format("<path d=\"{}{}Z\" class=\"{}\"/>\n", joined(low, "M"), joined(back, "L"), cls);
+}
+
+void Svg::begin_group(double dx, double dy) {
+  body_ += fmt::format("<g transform=\"translate({:.1f} {:.1f})\">\n", dx, dy);
 }
 
 void Svg::frame(const Axis& x, const Axis& y, const std::string& x_name,
@@ -137,4 +142,4 @@ void Svg::frame(const Axis& x, const Axis& y, const std::string& x_name,
   text(x.from(), y.to() - 12, y_name, "name");
 }
 
-}  // namespace penstock::cage2::detail
+}  // namespace penstock::page
