@@ -1,10 +1,11 @@
 // The searches of module routing on generated days and on published instances: what they cost and
-// how long they take. bench/routing/routing_bench.py sets the costs beside PyVRP's and the best
-// known.
+// how long they take. bench/routing/routing_bench.py sets the costs beside PyVRP's, OR-tools' and
+// the best known.
 //
 //   routing_bench days   ORACLE ride|deliver COUNT        one JSON line per day, with its matrices
 //   routing_bench speed  ORACLE ride|deliver SECONDS      steps per second of processor time
 //   routing_bench anneal solomon|homberger|lilim|ortec SECONDS CHAINS FILE...   a line per file
+//   routing_bench show   solomon|homberger|lilim|ortec FILE    the instance as others are given it
 #include <fmt/core.h>
 
 #include <ctime>
@@ -55,6 +56,18 @@ struct Booking {
   }
 };
 
+nlohmann::json to_json(const Instance& day) {
+  nlohmann::json line = {{"mode", day.mode == Mode::ride ? "ride" : "deliver"},
+                         {"vehicles", day.vehicles},
+                         {"capacity", day.capacity},
+                         {"distance", day.distance},
+                         {"duration", day.duration}};
+  for (const Node& node : day.nodes) {
+    line["nodes"].push_back({node.window.earliest, node.window.latest, node.service, node.load});
+  }
+  return line;
+}
+
 void print_days(const Words& words) {
   const auto oracle = make_search_oracle(words.at(1));
   const auto days = days_of(words.at(2));
@@ -63,19 +76,11 @@ void print_days(const Words& words) {
     days->make(seed, day);
     Booking booking;
     booking.run(*oracle, day, seed);
-    nlohmann::json line = {
-        {"seed", seed},
-        {"mode", words.at(2)},
-        {"cost", booking.cost},
-        {"unserved", day.num_requests() - booking.served.size()},
-        {"violation", find_violation(day, booking.plan, booking.served).value_or("")},
-        {"vehicles", day.vehicles},
-        {"capacity", day.capacity},
-        {"distance", day.distance},
-        {"duration", day.duration}};
-    for (const Node& node : day.nodes) {
-      line["nodes"].push_back({node.window.earliest, node.window.latest, node.service, node.load});
-    }
+    nlohmann::json line = to_json(day);
+    line["seed"] = seed;
+    line["cost"] = booking.cost;
+    line["unserved"] = day.num_requests() - booking.served.size();
+    line["violation"] = find_violation(day, booking.plan, booking.served).value_or("");
     fmt::print("{}\n", line.dump());
   }
 }
@@ -123,6 +128,7 @@ void print_annealed(const Words& words) {
   for (std::size_t i = 4; i < words.size(); ++i) {
     const std::string name = std::filesystem::path(words[i]).stem().string();
     const Instance instance = set.parse(read_text(words[i]), name, set.convention).instance;
+    const std::clock_t begin = std::clock();
     const Annealed found = anneal(instance, config);
     std::vector<std::int32_t> all(static_cast<std::size_t>(instance.num_requests()));
     std::iota(all.begin(), all.end(), 0);
@@ -131,10 +137,20 @@ void print_annealed(const Words& words) {
         {"cost", static_cast<double>(found.cost) / units_of(set.convention)},
         {"vehicles", found.vehicles},
         {"iterations", found.iterations},
+        {"cpu", static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC},
         {"violation", find_violation(instance, found.plan, all).value_or("")}};
     fmt::print("{}\n", line.dump());
     std::fflush(stdout);
   }
+}
+
+void print_instance(const Words& words) {
+  const Set set = set_of(words.at(1));
+  nlohmann::json line =
+      to_json(set.parse(read_text(words.at(2)), words.at(2), set.convention).instance);
+  line["units"] = units_of(set.convention);
+  line["vehicles_first"] = set.vehicles_first;
+  fmt::print("{}\n", line.dump());
 }
 
 int run(const Words& words) {
@@ -144,8 +160,10 @@ int run(const Words& words) {
     print_speed(words);
   } else if (words.size() >= 5 && words[0] == "anneal") {
     print_annealed(words);
+  } else if (words.size() == 3 && words[0] == "show") {
+    print_instance(words);
   } else {
-    throw UsageError("routing_bench: days, speed or anneal; the head of its source says how");
+    throw UsageError("routing_bench: days, speed, anneal or show; the head of its source says how");
   }
   return 0;
 }

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The routing searches beside PyVRP and the best known.
+"""The routing searches beside PyVRP, OR-tools and the best known.
 
     bench/routing/routing_bench.py days  [--count 40] [--seconds 1] [--golden FILE] [ORACLE ...]
-    bench/routing/routing_bench.py sets  [--per-set N] [--seconds 10] [--chains 2] [--pyvrp N] [SET ...]
+    bench/routing/routing_bench.py sets  [--per-set N] [--seconds 10] [--chains 2]
+                                        [--others pyvrp,ortools] [SET ...]
     bench/routing/routing_bench.py speed
 
-days and --pyvrp need `pip install 'pyvrp==0.14.*'`. Instances are read from $PENSTOCK_ROUTING_DATA. The program is
-build/ci/bench/routing_bench, or $ROUTING_BENCH.
+days and --others need what others.py says; nothing else of Penstock does. Instances are read from
+$PENSTOCK_ROUTING_DATA. The program is build/ci/bench/routing_bench, or $ROUTING_BENCH.
 """
 import argparse
 import csv
@@ -16,6 +17,8 @@ import pathlib
 import re
 import statistics
 import subprocess
+
+import others
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("ROUTING_BENCH", ROOT / "build" / "ci" / "bench" / "routing_bench")
@@ -33,42 +36,10 @@ def lines(*words):
         raise SystemExit(f"routing_bench {' '.join(map(str, words[:3]))}: exit code {process.returncode}")
 
 
-def pyvrp_model(day):
-    """A day of `routing_bench days` as PyVRP's problem data."""
-    from pyvrp import Model
-
-    model, size = Model(), len(day["nodes"])
-    places = [model.add_location(0, 0) for _ in range(size)]
-    depot = model.add_depot(places[0])
-    model.add_vehicle_type(num_available=day["vehicles"], capacity=day["capacity"], start_depot=depot, end_depot=depot)
-    if day["mode"] == "ride":
-        for k in range(1, size, 2):
-            (early, late, service, load), (early2, late2, service2, _) = day["nodes"][k:k + 2]
-            model.add_shipment(places[k], places[k + 1], amount=load, pickup_tw_early=early, pickup_tw_late=late,
-                               pickup_service_duration=service, delivery_tw_early=early2, delivery_tw_late=late2,
-                               delivery_service_duration=service2)
-    else:
-        for place, (early, late, service, load) in zip(places[1:], day["nodes"][1:]):
-            model.add_client(place, delivery=load, service_duration=service, tw_early=early, tw_late=late)
-    for i in range(size):
-        for j in range(size):
-            if i != j:
-                model.add_edge(places[i], places[j], day["distance"][i * size + j], day["duration"][i * size + j])
-    return model.data()
-
-
-def pyvrp_cost(data, seconds):
-    from pyvrp import solve
-    from pyvrp.stop import MaxRuntime
-
-    result = solve(data, stop=MaxRuntime(seconds), seed=1, display=False, collect_stats=False)
-    return result.cost() if result.is_feasible() else None
-
-
 def days(args):
     golden = {"what": "PyVRP 0.14's costs of generated days, metres; seeds 1, 2, ...", "seconds": args.seconds}
     for mode in ("ride", "deliver"):
-        reference = [pyvrp_cost(pyvrp_model(day), args.seconds) for day in lines("days", "insertion", mode, args.count)]
+        reference = [others.pyvrp_cost(day, args.seconds)[0] for day in lines("days", "insertion", mode, args.count)]
         golden[mode] = reference
         print(f"{mode}: PyVRP {args.seconds:g} s, mean {statistics.mean(reference) / 1000:.2f} km", flush=True)
         for oracle in args.names or ["insertion", "relocate", "rr-50", "rr-1000"]:
@@ -91,51 +62,74 @@ def best_known(name, path):
     return min((int(row["routes"]), float(row["distance"])) for row in rows)
 
 
+def files_of(kind):
+    return sorted(p for p in (DATA / FOLDERS[kind]).glob("*.txt") if re.fullmatch(NAMES[kind], p.stem))
+
+
+def class_of(path):
+    """R1, C2, ...; ORTEC's are one class."""
+    found = re.match(r"l?([rc]+\d)", path.stem.lower())
+    return found[1].upper() if found else ""
+
+
+def spread(files, count):
+    return [files[(2 * i + 1) * len(files) // (2 * count)] for i in range(count)]
+
+
 def sample(files, count):
-    """`count` of the files, spread over the list."""
-    return files if not count or count >= len(files) else [files[i * len(files) // count] for i in range(count)]
+    """About `count` of the files, equally many of each class and spread over its list."""
+    if not count or count >= len(files):
+        return files
+    classes = {}
+    for path in files:
+        classes.setdefault(class_of(path), []).append(path)
+    each = max(1, count // len(classes))
+    return [path for members in classes.values() for path in spread(members, min(each, len(members)))]
 
 
-def solomon_day(path):
-    """A Solomon file as pyvrp_model() takes it: tenths, truncated."""
-    import vrplib
+def result_line(found, best):
+    """A row's text, the gap and the extra vehicles."""
+    if not found:
+        return "no plan", None, 0
+    vehicles, cost = best
+    gap = 100 * (found["cost"] / cost - 1)
+    extra = found["vehicles"] - vehicles if vehicles else 0
+    rounds = f", {found['iterations']:,} iterations" if "iterations" in found else ""
+    return (f"{found['cost']:.1f} with {found['vehicles']} ({extra:+d}), {gap:+.2f} %, cpu {found['cpu']:.1f} s{rounds}",
+            gap, extra)
 
-    file = vrplib.read_instance(path, instance_format="solomon")
-    legs = [int(10 * leg) for row in file["edge_weight"] for leg in row]
-    nodes = [(10 * int(early), 10 * int(late), 10 * int(service), int(load)) for (early, late), service, load in
-             zip(file["time_window"], file["service_time"], file["demand"])]
-    return {"mode": "deliver", "vehicles": int(file["vehicles"]), "capacity": int(file["capacity"]), "nodes": nodes,
-            "distance": legs, "duration": legs}
 
-
-def pyvrp_on_file(path, seconds):
-    """PyVRP's cost of a Solomon file in the DIMACS convention, or of an ORTEC file."""
-    import pyvrp
-
-    if path.name.startswith("ORTEC"):
-        return pyvrp_cost(pyvrp.read(path), seconds)
-    return pyvrp_cost(pyvrp_model(solomon_day(path)), seconds) / 10
+def summary(kind, solver, rows):
+    """Gaps of plans with more vehicles than the best known are told apart: they are not comparable."""
+    gaps = [gap for gap, _ in rows if gap is not None]
+    equal = [gap for gap, extra in rows if gap is not None and extra == 0]
+    text = f"{kind}, {solver}: {len(gaps)} of {len(rows)} planned"
+    if gaps:
+        text += f", mean gap {statistics.mean(gaps):+.2f} %, worst {max(gaps):+.2f} %, "
+        text += f"{sum(extra for _, extra in rows):+d} vehicles in all"
+    if equal and len(equal) < len(gaps):
+        text += f"; mean gap where vehicles are equal ({len(equal)}) {statistics.mean(equal):+.2f} %"
+    return text
 
 
 def sets(args):
+    print(f"load at the beginning: {os.getloadavg()[0]:.1f}", flush=True)
     for kind in args.names or FOLDERS:
-        files = sorted(p for p in (DATA / FOLDERS[kind]).glob("*.txt") if re.fullmatch(NAMES[kind], p.stem))
-        gaps, more = [], 0
-        for found, path in zip(lines("anneal", kind, args.seconds, args.chains, *sample(files, args.per_set)),
-                               sample(files, args.per_set)):
-            assert not found["violation"], found
-            vehicles, cost = best_known(found["name"], path)
-            gap = found["cost"] / cost - 1
-            extra = found["vehicles"] - vehicles if vehicles else 0
-            gaps.append(gap)
-            more += extra
-            beside = ""
-            if len(gaps) <= args.pyvrp and kind in ("solomon", "ortec"):
-                beside = f", PyVRP {100 * (pyvrp_on_file(path, args.seconds) / cost - 1):+.2f} %"
-            print(f"  {found['name']}: {found['cost']:.1f}, {found['vehicles']} vehicles ({extra:+d}), "
-                  f"{100 * gap:+.2f} %, {found['iterations']} iterations{beside}", flush=True)
-        print(f"{kind}: {len(gaps)} instances, mean gap {100 * statistics.mean(gaps):+.2f} %, "
-              f"{more:+d} vehicles in all", flush=True)
+        rows = {}
+        for path in sample(files_of(kind), args.per_set):
+            best = best_known(path.stem, path)
+            found = {"penstock": next(lines("anneal", kind, args.seconds, args.chains, path))}
+            assert not found["penstock"]["violation"], found
+            if args.others:
+                day = next(lines("show", kind, path))
+                found |= {solver: others.solve(solver, day, args.seconds) for solver in args.others.split(",")}
+            for solver, result in found.items():
+                text, gap, extra = result_line(result, best)
+                rows.setdefault(solver, []).append((gap, extra))
+                print(f"  {path.stem} {solver}: {text}", flush=True)
+        for solver, results in rows.items():
+            print(summary(kind, solver, results), flush=True)
+    print(f"load at the end: {os.getloadavg()[0]:.1f}", flush=True)
 
 
 def speed(_):
@@ -152,9 +146,9 @@ def main():
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--golden", help="where to write PyVRP's costs")
-    parser.add_argument("--per-set", type=int, default=0, help="a sample of each set; 0: all")
+    parser.add_argument("--per-set", type=int, default=0, help="a sample of each set, all classes alike; 0: all")
     parser.add_argument("--chains", type=int, default=2)
-    parser.add_argument("--pyvrp", type=int, default=0, help="so many of each set by PyVRP too")
+    parser.add_argument("--others", default="", help="pyvrp, ortools or both: on the same instances, as long")
     args = parser.parse_intermixed_args()  # options between the names
     args.seconds = args.seconds or {"days": 1, "sets": 10, "speed": 0}[args.what]
     {"days": days, "sets": sets, "speed": speed}[args.what](args)

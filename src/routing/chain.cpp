@@ -12,7 +12,7 @@
 namespace penstock::routing {
 namespace {
 
-constexpr double kBlinkShare = 0.01;
+constexpr double kBlinkShare = 0.02;
 
 /// The rules by which requests are put back.
 enum OrderRule : std::uint32_t { kRandom, kLoad, kFar, kNear, kNarrow, kEarly, kLate };
@@ -73,7 +73,12 @@ void Chain::anneal(Budget& budget, double hot, double cold) {
   const double begin = budget.spent();
   while (budget.step()) {
     const double done = (budget.spent() - begin) / std::max(1e-9, 1 - begin);
-    round(unit * hot * std::pow(cold / hot, done));
+    const double temperature = unit * hot * std::pow(cold / hot, done);
+    if (absent_.empty()) {
+      shorten(temperature);
+    } else {
+      serve_more(temperature);
+    }
   }
 }
 
@@ -82,7 +87,7 @@ void Chain::reduce_fleet(Budget& budget) {
   const std::int32_t least = least_vehicles();
   while (budget.step()) {
     if (!absent_.empty()) {
-      round(temperature);
+      serve_more(temperature);
     } else if (routes_.num_vehicles() > least) {
       disband(easiest_route());
     } else {
@@ -146,43 +151,68 @@ void Chain::restore_best(std::int32_t vehicles) {
   routes_.store(best_);  // with as many routes as there are vehicles now
 }
 
-void Chain::round(double temperature) {
-  const Cost before = routes_.cost();
+/// Whether the routes are still in time without what was taken out, and can be built upon.
+bool Chain::ruin() {
   strings_.pick(routes_, random_, removed_);
   routes_.mark();
   routes_.remove_all(removed_);
   removed_.insert(removed_.end(), absent_.begin(), absent_.end());
   order();
-  if (!recreate()) {
+  still_absent_.clear();
+  return std::all_of(routes_.changed().begin(), routes_.changed().end(),
+                     [&](std::int32_t vehicle) { return routes_.is_feasible(vehicle); });
+}
+
+/// A round of a plan that serves all and will go on to. What may be accepted is drawn before it, so
+/// that a round that fails ends early: a plan that costs too much hardly gets cheaper by what
+/// follows.
+void Chain::shorten(double temperature) {
+  const double most = most_accepted(temperature);
+  const auto goes_well = [&](std::int32_t request) {
+    return put_back(request) && static_cast<double>(routes_.cost()) < most;
+  };
+  if (ruin() && std::all_of(removed_.begin(), removed_.end(), goes_well)) {
+    settle();
+  } else {
+    routes_.rollback();
+  }
+}
+
+/// A round of a plan that leaves requests out: their weight counts, then the cost.
+void Chain::serve_more(double temperature) {
+  const double most = most_accepted(temperature);
+  if (!ruin()) {
     routes_.rollback();
     return;
   }
-  const bool accepted = accepts(before, temperature);
+  recreate();
+  const std::int64_t more = weight(still_absent_) - weight(absent_);
   for (const std::int32_t request : still_absent_) { ++absences_[index(request)]; }
-  if (!accepted) {
+  const bool cheap = static_cast<double>(routes_.cost()) < most;
+  if (still_absent_.empty() || more < 0 || (more == 0 && cheap)) {
+    settle();
+  } else {
     routes_.rollback();
-    return;
   }
+}
+
+void Chain::settle() {
   absent_.swap(still_absent_);
   keep_best();
 }
 
-/// Whether the ruined routes were in time, and so could be built upon.
-bool Chain::recreate() {
-  still_absent_.clear();
-  for (const std::int32_t vehicle : routes_.changed()) {
-    if (!routes_.is_feasible(vehicle)) { return false; }
-  }
-  Blink blink{random_, until_blink_};
+void Chain::recreate() {
   for (const std::int32_t request : removed_) {
-    const Insertion place = routes_.cheapest(request, routes_.windows_of(request), blink);
-    if (place.fits()) {
-      routes_.insert(request, place);
-    } else {
-      still_absent_.push_back(request);
-    }
+    if (!put_back(request)) { still_absent_.push_back(request); }
   }
-  return true;
+}
+
+/// False when it fits nowhere.
+bool Chain::put_back(std::int32_t request) {
+  Blink blink{random_, until_blink_};
+  const Insertion place = routes_.cheapest(request, routes_.windows_of(request), blink);
+  if (place.fits()) { routes_.insert(request, place); }
+  return place.fits();
 }
 
 void Chain::order() {
@@ -220,15 +250,9 @@ Cost Chain::order_key(std::uint32_t rule, std::int32_t request) {
   }
 }
 
-bool Chain::accepts(Cost before, double temperature) {
-  if (!absent_.empty() || !still_absent_.empty()) {
-    if (still_absent_.empty()) { return true; }
-    const std::int64_t old = weight(absent_);
-    const std::int64_t now = weight(still_absent_);
-    if (old != now) { return now < old; }
-  }
-  const double drawn = -temperature * std::log1p(-random_.uniform());
-  return static_cast<double>(routes_.cost() - before) < drawn;
+/// What a new plan must stay below: the cost as it is and a rise drawn by the rule of Metropolis.
+double Chain::most_accepted(double temperature) {
+  return static_cast<double>(routes_.cost()) - temperature * std::log1p(-random_.uniform());
 }
 
 std::int64_t Chain::weight(const std::vector<std::int32_t>& absent) const {

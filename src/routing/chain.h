@@ -29,11 +29,15 @@ class Chain {
 
  private:
   void send_spares_home();
-  void round(double temperature);
-  bool recreate();
+  bool ruin();
+  void shorten(double temperature);
+  void serve_more(double temperature);
+  void recreate();
+  bool put_back(std::int32_t request);
+  void settle();
   void order();
   [[nodiscard]] Cost order_key(std::uint32_t rule, std::int32_t request);
-  [[nodiscard]] bool accepts(Cost before, double temperature);
+  [[nodiscard]] double most_accepted(double temperature);
   [[nodiscard]] std::int64_t weight(const std::vector<std::int32_t>& absent) const;
   void keep_best();
   void restore_best(std::int32_t vehicles);

@@ -13,8 +13,8 @@ struct AnnealingConfig {
   std::int32_t chains = 2;      // independent ones, a thread each; the best plan is taken
   std::uint64_t seed = 1;
   bool vehicles_first = false;  // fewer vehicles are better than fewer metres, as SINTEF counts
-  double hot = 1;               // temperatures at begin and end, in mean cost per stop
-  double cold = 0.01;
+  double hot = 5;               // temperatures at begin and end, in mean cost per stop
+  double cold = 0.05;
 };
 
 struct Annealed {
