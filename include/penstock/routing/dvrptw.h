@@ -77,8 +77,8 @@ struct DvrptwConfig {
     visit("rejection", rejection, "km that a refused offer costs", Range{0, 1000});
     visit("unserved", unserved, "km that a request costs that fits nowhere", Range{0, 100'000});
     visit("oracle", oracle,
-          "how routes are planned: insertion, relocate, or rr-N for N rounds of "
-          "ruin and recreate");
+          "how routes are planned: insertion, relocate, rr-N for N rounds of ruin and recreate, "
+          "neural for a network's plan, neural:FILE for another network's");
     visit("obs", obs,
           "list: [C, 6], a row per request; hist: [606, 2], counts by zone and half-hour; "
           "set: tokens, savings, chances and belief",
