@@ -56,12 +56,13 @@ std::vector<Lesson> lessons_of(const TrainArgs& args, ThreadPool& pool) {
 }
 
 void print(const TrainingReport& line) {
-  fmt::print(stderr,
-             "{} step {} | {:.1f} min | {} {:.4f} | ride gap {:.2f} % | deliver gap {:.2f} % | dead "
-             "ends {:.2f} %\n",
-             line.phase, line.step, line.minutes, line.loss > 0 ? "loss" : "cost / teacher's",
-             line.loss > 0 ? line.loss : line.mean_cost, 100 * line.ride_gap,
-             100 * line.deliver_gap, 100 * line.dead_ends);
+  fmt::print(
+      stderr,
+      "{} step {} | {:.1f} min | {} {:.4f} | ride gap {:.2f} % | deliver gap {:.2f} % | dead "
+      "ends {:.2f} %\n",
+      line.phase, line.step, line.minutes, line.loss > 0 ? "loss" : "cost / teacher's",
+      line.loss > 0 ? line.loss : line.mean_cost, 100 * line.ride_gap, 100 * line.deliver_gap,
+      100 * line.dead_ends);
 }
 
 Exit train(TrainArgs args) {
@@ -160,8 +161,8 @@ Verb report_verb(CLI::App& app) {
   CLI::App* verb = app.add_subcommand(
       "eval", "compare a neural oracle with long searches: gaps, ranks of offers, speed");
   verb->add_option("--model", args->model, "a model's file; without it the one that ships");
-  verb->add_option("--days", args->options.days, "of each mode and size (default 100)")
-      ->check(CLI::Range(1, 1'000'000));
+  verb->add_option("--days", args->options.days, "of each mode and size (default 100); 0: none")
+      ->check(CLI::Range(0, 1'000'000));
   verb->add_option("--sizes", args->options.sizes, "requests of a day (default 20,30,50)")
       ->delimiter(',')
       ->check(CLI::Range(2, 1000));

@@ -4,20 +4,15 @@
 #include <limits>
 #include <utility>
 
+#include "routing_nn/units.h"
+
 namespace penstock::routing {
 namespace {
 
-// Orders of drop-offs that are tried before a stop is refused. Four on board have 24; with many more
-// the refusal is on the safe side.
+// Orders of drop-offs that are tried before a stop is refused. Four on board have 24; with many
+// more the refusal is on the safe side.
 constexpr std::int32_t kPatience = 500;
 constexpr Seconds kNone = std::numeric_limits<Seconds>::max();
-
-constexpr float kQuarter = 900;  // seconds
-constexpr float kFourHours = 14400;
-
-float quarters(Seconds value, float low, float high) {
-  return std::clamp(static_cast<float>(value) / kQuarter, low, high);
-}
 
 }  // namespace
 
@@ -195,11 +190,10 @@ void Construction::describe(std::span<float> context, float* choices, std::size_
     const Visit at = visit(token);
     const Seconds drive = task_->duration(here_, token);
     const Seconds on_board = slack_on_board(token, at.leave);
-    const bool aboard = task_->rides() && token > 0 &&
-                        !Task::is_pickup(token) &&
+    const bool aboard = task_->rides() && token > 0 && !Task::is_pickup(token) &&
                         open_[static_cast<std::size_t>(Task::partner(token))] == 0;
-    const Metres detour = task_->distance(here_, token) + task_->distance(token, 0) -
-                          task_->distance(here_, 0);
+    const Metres detour =
+        task_->distance(here_, token) + task_->distance(token, 0) - task_->distance(here_, 0);
     out[0] = quarters(drive, 0, 8);
     out[stride] = token == 0 ? 0.0F : quarters(at.start - clock_ - drive, 0, 16) / 4;
     out[2 * stride] = quarters(deadline(token) - at.start, -8, 16) / 4;

@@ -4,6 +4,7 @@
 #include "penstock/fused/attention.h"
 #include "penstock/fused/dense.h"
 #include "penstock/routing_nn/features.h"
+#include "routing_nn/units.h"
 #include "routing_nn/workspace.h"
 
 namespace penstock::routing {
@@ -12,7 +13,6 @@ namespace {
 using fused::AlignedFloats;
 
 constexpr std::size_t kHead = ModelShape::kHead;
-constexpr float kClosed = -1e30F;
 
 /// At least this many floats; what was in it is gone when it grows.
 void reserve(AlignedFloats& floats, std::size_t size) {
@@ -32,8 +32,6 @@ void apply(const PackedLinear& linear, const float* x, std::size_t stride, std::
                    .add = add});
 }
 
-}  // namespace
-
 /// out [outputs, P] = bias + linear^T * x [inputs, P]: one column per token.
 void apply_by_feature(const PackedLinear& linear, const float* x, std::size_t padded, float* out) {
   for (std::size_t o = 0; o < linear.outputs; ++o) {
@@ -50,6 +48,8 @@ void apply_by_feature(const PackedLinear& linear, const float* x, std::size_t pa
                    .width = padded,
                    .add = true});
 }
+
+}  // namespace
 
 Planner::Workspace::Workspace(const PackedModel& model)
     : model_(model),
@@ -106,7 +106,8 @@ void Planner::Workspace::bias_ways(const Task& task, const Rows& rows) {
   }
 }
 
-/// mixed = attention of one task's tokens to each other; their queries, keys and values are in wide.
+/// mixed = attention of one task's tokens to each other; their queries, keys and values are in
+/// wide.
 void Planner::Workspace::attend(std::size_t layer, const Rows& rows) {
   const std::size_t stride = 3 * width_;
   const float* qkv = wide_.data() + rows.first * stride;
@@ -122,8 +123,7 @@ void Planner::Workspace::attend(std::size_t layer, const Rows& rows) {
   float* values = head_.data();
   float* out = head_.data() + rows.tokens * kHead;
   for (std::size_t head = 0; head < heads_; ++head) {
-    float* scores =
-        bias_.data() + rows.bias + (layer * heads_ + head) * rows.tokens * rows.padded;
+    float* scores = bias_.data() + rows.bias + (layer * heads_ + head) * rows.tokens * rows.padded;
     fused::multiply({.a = {.data = qkv + head * kHead, .row_stride = stride},
                      .b = keys_.data() + head * kHead * rows.padded,
                      .out = scores,
@@ -219,9 +219,7 @@ void Planner::Workspace::keep(const Task& task, const Rows& rows, Encoded& into)
     std::copy_n(row + 3 * width_, width_, into.here.data() + i * width_);
     fused::add(query_.data(), normed_.data() + (rows.first + i) * width_, width_);
   }
-  for (std::size_t c = 0; c < width_; ++c) {
-    query_.data()[c] /= static_cast<float>(rows.tokens);
-  }
+  for (std::size_t c = 0; c < width_; ++c) { query_.data()[c] /= static_cast<float>(rows.tokens); }
   apply(model_.graph, query_.data(), width_, 1, into.graph.data());
 }
 
@@ -234,12 +232,28 @@ std::span<float> Planner::Workspace::logits(std::size_t i, const Construction& p
   fused::activate(fused::Activation::relu, small_.data(), model_.choice_up.outputs * stride);
   apply_by_feature(model_.choice_down, small_.data(), stride, scores_.data());
 
-  float* query = query_.data();
-  apply(model_.context, context_.data(), kContextFeatures, 1, query);
-  fused::add(query, task.graph.data(), width_);
-  fused::add(query, task.here.data() + static_cast<std::size_t>(plan.here()) * width_, width_);
+  apply(model_.context, context_.data(), kContextFeatures, 1, query_.data());
+  fused::add(query_.data(), task.graph.data(), width_);
+  const auto here = static_cast<std::size_t>(plan.here());
+  fused::add(query_.data(), task.here.data() + here * width_, width_);
+  gather(task, plan.open());
+  fused::add(query_.data(), glimpse_.data(), width_);
+  float* logits = scores_.data() + heads_ * stride;
+  fused::multiply({.a = {.data = query_.data()},
+                   .b = task.pointers.data(),
+                   .out = logits,
+                   .rows = 1,
+                   .depth = width_,
+                   .width = stride,
+                   .add = true});
+  return {logits, task.tokens};
+}
+
+/// glimpse = attention of the query to what is open; its biases are in scores.
+void Planner::Workspace::gather(const Encoded& task, std::span<const std::uint8_t> open) {
+  const std::size_t stride = task.padded;
   for (std::size_t head = 0; head < heads_; ++head) {
-    fused::multiply({.a = {.data = query + head * kHead},
+    fused::multiply({.a = {.data = query_.data() + head * kHead},
                      .b = task.keys.data() + head * kHead * stride,
                      .out = scores_.data() + head * stride,
                      .rows = 1,
@@ -247,8 +261,9 @@ std::span<float> Planner::Workspace::logits(std::size_t i, const Construction& p
                      .width = stride,
                      .add = true});
   }
-  for (std::size_t j = 0; j < stride; ++j) {
-    mask_.data()[j] = j < task.tokens && plan.open()[j] != 0 ? 0.0F : kClosed;
+  std::fill_n(mask_.data(), stride, kClosed);
+  for (std::size_t j = 0; j < task.tokens; ++j) {
+    if (open[j] != 0) { mask_.data()[j] = 0; }
   }
   fused::softmax({.x = scores_.data(), .mask = mask_.data(), .rows = heads_, .width = stride});
   for (std::size_t head = 0; head < heads_; ++head) {
@@ -259,16 +274,6 @@ std::span<float> Planner::Workspace::logits(std::size_t i, const Construction& p
                      .depth = task.tokens,
                      .width = kHead});
   }
-  fused::add(query, glimpse_.data(), width_);
-  float* logits = scores_.data() + heads_ * stride;
-  fused::multiply({.a = {.data = query},
-                   .b = task.pointers.data(),
-                   .out = logits,
-                   .rows = 1,
-                   .depth = width_,
-                   .width = stride,
-                   .add = true});
-  return {logits, task.tokens};
 }
 
 }  // namespace penstock::routing

@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "routing_nn/units.h"
+
 namespace penstock::routing {
 namespace {
 
-constexpr float kQuarter = 900;  // seconds
-constexpr float kFourHours = 14400;
 constexpr float kFar = 8;  // quarters
-
-float quarters(Seconds value, float low, float high) {
-  return std::clamp(static_cast<float>(value) / kQuarter, low, high);
-}
 
 float quarters(const Task& task, Metres distance) {
   return std::min(static_cast<float>(distance) * task.seconds_per_metre() / kQuarter, kFar);
@@ -137,8 +133,7 @@ void write_edges(const Task& task, std::int32_t token, float* out, std::size_t s
     to[5 * stride] = quarters(slack(task, other, token), kLow, kHigh) / 4;
     to[6 * stride] = quarters(wait(task, token, other), kLow, kHigh) / 4;
     to[7 * stride] = quarters(wait(task, other, token), kLow, kHigh) / 4;
-    const bool pair =
-        task.rides() && token > 0 && other > 0 && Task::partner(token) == other;
+    const bool pair = task.rides() && token > 0 && other > 0 && Task::partner(token) == other;
     to[8 * stride] = pair && Task::is_pickup(token) ? 1.0F : 0.0F;
     to[9 * stride] = pair && !Task::is_pickup(token) ? 1.0F : 0.0F;
   }

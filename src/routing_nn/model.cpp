@@ -52,8 +52,8 @@ std::map<std::string, std::string> header_of(const ModelShape& shape) {
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
-  throw DataError(fmt::format(
-      "{}: {}; `penstock dvrptw oracle train --out {}` makes a model", path, why, path));
+  throw DataError(fmt::format("{}: {}; `penstock dvrptw oracle train --out {}` makes a model", path,
+                              why, path));
 }
 
 ModelShape shape_of(const Safetensors& file, const std::string& path) {

@@ -1,6 +1,7 @@
 #include "penstock/routing_nn/neural_oracle.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "penstock/routing/checker.h"
@@ -107,6 +108,10 @@ void NeuralOracle::finish(RoutingProblem& problem, const PlannedTask& planned) {
   ++tally_.problems;
   tally_.dead_ends += planned.first_try ? 0 : 1;
   problem.fits = true;
+  if (options_.or_insertion && planned.complete && insert(problem, planned.cost)) {
+    ++tally_.kept;
+    return;
+  }
   if (planned.complete) {
     *problem.plan = planned.plan;
     problem.cost = planned.cost;
@@ -114,9 +119,10 @@ void NeuralOracle::finish(RoutingProblem& problem, const PlannedTask& planned) {
   }
   if (complete(problem, planned.plan)) {
     ++tally_.repaired;
-  } else if (insert(problem)) {
+  } else if (insert(problem, std::numeric_limits<Cost>::max())) {
     ++tally_.inserted;
   } else {
+    problem.fits = false;
     ++tally_.refused;
   }
 }
@@ -142,17 +148,17 @@ bool NeuralOracle::complete(RoutingProblem& problem, const Plan& part) {
   return true;
 }
 
-bool NeuralOracle::insert(RoutingProblem& problem) {
+/// Into the plan so far, if the result costs less than `below`.
+bool NeuralOracle::insert(RoutingProblem& problem, Cost below) {
   problem.plan->routes.resize(static_cast<std::size_t>(problem.instance->vehicles));
   routes_.load(*problem.instance, *problem.plan);
   const Insertion place = routes_.cheapest(problem.request);
-  problem.fits = place.fits();
-  if (place.fits()) {
-    routes_.insert(problem.request, place);
-    routes_.store(*problem.plan);
-  }
   problem.cost = routes_.cost();
-  return place.fits();
+  if (!place.fits() || problem.cost + place.added >= below) { return false; }
+  routes_.insert(problem.request, place);
+  routes_.store(*problem.plan);
+  problem.cost = routes_.cost();
+  return true;
 }
 
 }  // namespace penstock::routing

@@ -31,7 +31,9 @@ std::shared_ptr<const PackedModel> shared_model(const std::string& path) {
 }  // namespace
 
 std::string model_path(const std::string& file) {
-  if (const char* given = std::getenv("PENSTOCK_MODELS")) { return (fs::path(given) / file).string(); }
+  if (const char* given = std::getenv("PENSTOCK_MODELS")) {
+    return (fs::path(given) / file).string();
+  }
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   // An install tree, a build tree inside the source tree, or the current directory.
@@ -44,17 +46,20 @@ std::string model_path(const std::string& file) {
 
 std::unique_ptr<RoutingOracle> make_any_oracle(std::string_view name) {
   const std::size_t colon = name.find(':');
-  const std::string_view kind = name.substr(0, colon);
+  constexpr std::string_view kOrInsertion = "+insertion";
+  std::string_view kind = name.substr(0, colon);
+  if (!kind.starts_with("neural")) { return make_search_oracle(name); }
+  const bool or_insertion = kind.ends_with(kOrInsertion);
+  if (or_insertion) { kind.remove_suffix(kOrInsertion.size()); }
   if (kind != "neural" && kind != "neural-8") {
-    if (kind.starts_with("neural")) {
-      throw UsageError(fmt::format("oracle '{}': neural, neural-8, or either with :PATH", name));
-    }
-    return make_search_oracle(name);
+    throw UsageError(fmt::format(
+        "oracle '{}': neural or neural-8, then maybe +insertion, then maybe :FILE", name));
   }
   const std::string path = colon == std::string_view::npos ? model_path(kDefaultModel)
                                                            : std::string(name.substr(colon + 1));
-  return std::make_unique<NeuralOracle>(shared_model(path),
-                                        NeuralOptions{.flips = kind == "neural" ? 1 : kFlips});
+  return std::make_unique<NeuralOracle>(
+      shared_model(path),
+      NeuralOptions{.flips = kind == "neural" ? 1 : kFlips, .or_insertion = or_insertion});
 }
 
 }  // namespace penstock::routing

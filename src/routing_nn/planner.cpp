@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "routing_nn/units.h"
 #include "routing_nn/workspace.h"
 
 namespace penstock::routing {
@@ -12,7 +13,6 @@ namespace {
 // Rows of a block: large enough that weights are read from cache for many, small enough that the
 // rows stay there too.
 constexpr std::size_t kBlockRows = 256;
-constexpr float kClosed = -1e30F;
 
 std::int32_t likeliest(std::span<const float> logits, std::span<const std::uint8_t> allowed) {
   std::int32_t best = -1;

@@ -14,8 +14,8 @@ namespace penstock::routing {
 /// What one task's construction needs of its encoding.
 struct Encoded {
   const Task* task = nullptr;
-  std::size_t tokens = 0;      // N
-  std::size_t padded = 0;      // P
+  std::size_t tokens = 0;         // N
+  std::size_t padded = 0;         // P
   fused::AlignedFloats keys;      // [E, P]
   fused::AlignedFloats values;    // [H, N, 16]
   fused::AlignedFloats pointers;  // [E, P]
@@ -44,6 +44,7 @@ class Planner::Workspace {
   void attend(std::size_t layer, const Rows& rows);
   void run_block(std::size_t layer);
   void keep(const Task& task, const Rows& rows, Encoded& into);
+  void gather(const Encoded& task, std::span<const std::uint8_t> open);
 
   const PackedModel& model_;
   std::size_t width_;
@@ -58,14 +59,14 @@ class Planner::Workspace {
   fused::AlignedFloats mixed_;     // [R, E]
   fused::AlignedFloats bias_;      // of all tasks
   // Of one task, row or step.
-  fused::AlignedFloats ways_;    // [features, P]
-  fused::AlignedFloats small_;   // [edge hidden, P]
-  fused::AlignedFloats scores_;  // [L * H or H + 1, P]
-  fused::AlignedFloats keys_;    // [E, P]
-  fused::AlignedFloats head_;    // [N, 16] values, and as much for what is mixed of them
-  fused::AlignedFloats mask_;    // [P]
-  fused::AlignedFloats query_;   // [E]
-  fused::AlignedFloats glimpse_; // [E]
+  fused::AlignedFloats ways_;     // [features, P]
+  fused::AlignedFloats small_;    // [edge hidden, P]
+  fused::AlignedFloats scores_;   // [L * H or H + 1, P]
+  fused::AlignedFloats keys_;     // [E, P]
+  fused::AlignedFloats head_;     // [N, 16] values, and as much for what is mixed of them
+  fused::AlignedFloats mask_;     // [P]
+  fused::AlignedFloats query_;    // [E]
+  fused::AlignedFloats glimpse_;  // [E]
   std::vector<float> context_;
 };
 

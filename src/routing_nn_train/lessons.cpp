@@ -12,6 +12,7 @@
 #include "penstock/routing/generators.h"
 #include "penstock/routing/offers.h"
 #include "penstock/routing/oracle.h"
+#include "routing_nn_train/words.h"
 
 namespace penstock::routing {
 namespace {
@@ -58,15 +59,13 @@ void make_offers(Instance& day, Random& random) {
   for (std::int32_t request = 0; request < day.num_requests(); ++request) {
     const auto action = static_cast<std::int32_t>(random.below(kOffers));
     if (random.uniform() >= share) { continue; }
-    const RequestWindows windows = offered_windows(
-        day, request, kind == 1 ? OfferKind::widen : OfferKind::shift, action);
+    const RequestWindows windows =
+        offered_windows(day, request, kind == 1 ? OfferKind::widen : OfferKind::shift, action);
     const auto node = static_cast<std::size_t>(day.first_node(request));
     day.nodes[node].window = windows[0];
     if (day.mode == Mode::ride) { day.nodes[node + 1].window = windows[1]; }
   }
 }
-
-const char* word_of(Mode mode) { return mode == Mode::ride ? "ride" : "deliver"; }
 
 }  // namespace
 
@@ -129,8 +128,7 @@ std::vector<Lesson> make_lessons(Modes modes, std::size_t count, std::uint64_t s
     const std::size_t size = std::min(kProgress, count - begin);
     pool.run(size, [&](std::size_t i) {
       const std::uint64_t number = begin + i;
-      lessons[number] =
-          make_lesson(draw_kind(modes, seed, number), episode_seed(seed, 0, number));
+      lessons[number] = make_lesson(draw_kind(modes, seed, number), episode_seed(seed, 0, number));
     });
     progress(begin + size);
   }

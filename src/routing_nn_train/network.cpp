@@ -54,8 +54,8 @@ at::Tensor Network::linear(const std::string& name, const at::Tensor& x) const {
 }
 
 std::vector<at::Tensor> Network::biases(const Exercise& exercise) const {
-  const at::Tensor edges = view_of(
-      exercise.edges, {exercise.tasks * exercise.tokens * exercise.tokens, kEdges});
+  const at::Tensor edges =
+      view_of(exercise.edges, {exercise.tasks * exercise.tokens * exercise.tokens, kEdges});
   const auto map = [&](const char* name, const at::Tensor& x) {
     return at::addmm(p(std::string(name) + ".bias"), x, p(std::string(name) + ".weight"));
   };
@@ -81,8 +81,8 @@ at::Tensor Network::block(std::int64_t layer, const at::Tensor& x, const at::Ten
 
 at::Tensor Network::encode(const Exercise& exercise) const {
   const std::vector<at::Tensor> bias = biases(exercise);
-  at::Tensor x = linear(
-      "embed", view_of(exercise.nodes, {exercise.tasks, exercise.tokens, kNodes}));
+  at::Tensor x =
+      linear("embed", view_of(exercise.nodes, {exercise.tasks, exercise.tokens, kNodes}));
   for (std::int64_t layer = 0; layer < shape_.layers; ++layer) {
     x = block(layer, x, bias[static_cast<std::size_t>(layer)]);
   }
@@ -100,13 +100,11 @@ at::Tensor Network::log_probabilities(const Exercise& exercise) const {
   const std::vector<at::Tensor> parts = decoder.split(width, 2);
 
   const at::Tensor here = view_of(exercise.here, {tasks, steps, 1}).expand({tasks, steps, width});
-  const at::Tensor query =
-      linear("context", view_of(exercise.context, {tasks, steps, kContext})) +
-      at::matmul(nodes.mean(1, true), p("graph")) + parts[3].gather(1, here);  // [B, T, E]
-  const at::Tensor choices =
-      view_of(exercise.choices, {tasks * steps * tokens, kChoices});
-  const at::Tensor small =
-      at::addmm(p("choice.up.bias"), choices, p("choice.up.weight")).relu();
+  const at::Tensor query = linear("context", view_of(exercise.context, {tasks, steps, kContext})) +
+                           at::matmul(nodes.mean(1, true), p("graph")) +
+                           parts[3].gather(1, here);  // [B, T, E]
+  const at::Tensor choices = view_of(exercise.choices, {tasks * steps * tokens, kChoices});
+  const at::Tensor small = at::addmm(p("choice.up.bias"), choices, p("choice.up.weight")).relu();
   const at::Tensor bias = at::addmm(p("choice.down.bias"), small, p("choice.down.weight"))
                               .view({tasks, steps, tokens, heads + 1});
   const std::vector<at::Tensor> biases = bias.split_with_sizes({heads, 1}, 3);
@@ -116,8 +114,7 @@ at::Tensor Network::log_probabilities(const Exercise& exercise) const {
   const at::Tensor keys = by_head(parts[0], heads) * scale;
   const at::Tensor scores = at::matmul(by_head(query, heads), keys.transpose(2, 3)) +
                             biases[0].permute({0, 3, 1, 2}) + closed;
-  const at::Tensor glimpse =
-      together(at::matmul(scores.softmax(-1), by_head(parts[1], heads)));
+  const at::Tensor glimpse = together(at::matmul(scores.softmax(-1), by_head(parts[1], heads)));
   const at::Tensor pointers = parts[2] * (1 / std::sqrt(static_cast<double>(width)));
   const at::Tensor logits = at::matmul(query + glimpse, pointers.transpose(1, 2)) +
                             biases[1].squeeze(3) +

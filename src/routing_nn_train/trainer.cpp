@@ -54,9 +54,35 @@ void weigh(std::vector<Sequence>& sequences, std::vector<double>& costs) {
   for (const double cost : costs) { squares += (cost - mean) * (cost - mean); }
   const double spread = std::sqrt(squares / count);
   for (std::size_t i = 0; i < costs.size(); ++i) {
-    sequences[i].weight =
-        spread > 0 ? static_cast<float>((mean - costs[i]) / spread) : 0.0F;
+    sequences[i].weight = spread > 0 ? static_cast<float>((mean - costs[i]) / spread) : 0.0F;
   }
+}
+
+/// Plans of a day, weighed; a cost of 0 when all of them met dead ends.
+struct Sampled {
+  ExerciseTask task;
+  double mean_cost = 0;
+};
+
+Sampled sample(const Task& task, Planner& planner, std::int64_t count, Random& random) {
+  Sampled sampled;
+  sampled.task.task = &task;
+  sampled.task.flip = static_cast<std::int32_t>(random.below(kFlips));
+  const Task* pointer = &task;
+  planner.encode({&pointer, 1}, sampled.task.flip);
+  Construction plan;
+  Plan routes;
+  std::vector<double> costs;
+  for (std::int64_t s = 0; s < count; ++s) {
+    planner.construct(0, plan, &random);
+    plan.store(routes);
+    sampled.task.sequences.push_back({{plan.taken().begin(), plan.taken().end()}, 0});
+    costs.push_back(plan.done() ? static_cast<double>(cost_of(task.instance(), routes)) : -1);
+  }
+  if (*std::ranges::max_element(costs) < 0) { return sampled; }
+  weigh(sampled.task.sequences, costs);
+  sampled.mean_cost = std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(count);
+  return sampled;
 }
 
 }  // namespace
@@ -82,23 +108,19 @@ OracleTrainer::OracleTrainer(const TrainingOptions& options, std::vector<Lesson>
 }
 
 double OracleTrainer::Clock::progress(std::int64_t step) const {
-  if (length.steps > 0) {
-    return static_cast<double>(step) / static_cast<double>(length.steps);
-  }
+  if (length.steps > 0) { return static_cast<double>(step) / static_cast<double>(length.steps); }
   return length.minutes > 0 ? watch.seconds() / (60 * length.minutes) : 1;
 }
 
 std::size_t OracleTrainer::batch_size(const CaseKind& kind) const {
   const std::int64_t tokens = 1 + kind.requests * (kind.mode == Mode::ride ? 2 : 1);
-  return static_cast<std::size_t>(
-      std::clamp<std::int64_t>(options_.batch_tokens / tokens, 8, 128));
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(options_.batch_tokens / tokens, 8, 128));
 }
 
 /// Lessons of one kind, which is drawn by how many there are of it.
 OracleTrainer::Batch OracleTrainer::draw_batch(std::int64_t step) {
-  Random random({.seed = options_.seed,
-                 .owner = kBatchOwner,
-                 .episode = static_cast<std::uint64_t>(step)});
+  Random random(
+      {.seed = options_.seed, .owner = kBatchOwner, .episode = static_cast<std::uint64_t>(step)});
   const std::size_t any = random.below(static_cast<std::uint32_t>(lessons_.size()));
   const auto end = std::ranges::upper_bound(begin_, any);
   const std::size_t first = *(end - 1);
@@ -146,8 +168,6 @@ double OracleTrainer::reinforce(std::int64_t step) {
       1.0 / (2.0 * batch.size() * batch[0]->kind.requests * static_cast<double>(options_.samples));
   pool_.run(kShards, [&](std::size_t shard) {
     Planner planner(packed);
-    Construction plan;
-    Plan routes;
     std::vector<Day> days;
     std::vector<ExerciseTask> tasks;
     days.reserve(batch.size());
@@ -156,25 +176,11 @@ double OracleTrainer::reinforce(std::int64_t step) {
                      .owner = kSampleOwner + static_cast<std::uint32_t>(i),
                      .episode = static_cast<std::uint64_t>(step)});
       const Day& day = days.emplace_back(*batch[i]);
-      const Task* task = &day.task;
-      const auto flip = static_cast<std::int32_t>(random.below(kFlips));
-      planner.encode({&task, 1}, flip);
-      std::vector<Sequence> sequences;
-      std::vector<double> plan_costs;
-      for (std::int64_t s = 0; s < options_.samples; ++s) {
-        planner.construct(0, plan, &random);
-        plan.store(routes);
-        const auto taken = plan.taken();
-        sequences.push_back({{taken.begin(), taken.end()}, 0});
-        const auto cost = static_cast<double>(cost_of(day.instance, routes));
-        plan_costs.push_back(plan.done() ? cost : -1);
-      }
-      if (*std::ranges::max_element(plan_costs) < 0) { continue; }
-      weigh(sequences, plan_costs);
-      costs[shard] += std::accumulate(plan_costs.begin(), plan_costs.end(), 0.0) /
-                      static_cast<double>(options_.samples) /
-                      static_cast<double>(cost_of(day.instance, batch[i]->plan));
-      tasks.push_back({task, std::move(sequences), flip});
+      Sampled sampled = sample(day.task, planner, options_.samples, random);
+      if (sampled.mean_cost == 0) { continue; }
+      costs[shard] +=
+          sampled.mean_cost / static_cast<double>(cost_of(day.instance, batch[i]->plan));
+      tasks.push_back(std::move(sampled.task));
     }
     std::fill_n(gradients_[shard].data(), gradients_[shard].size(), 0.0F);
     if (tasks.empty()) { return; }
@@ -206,8 +212,7 @@ void OracleTrainer::learn(double rate) {
        .one_minus_beta2 = static_cast<float>(1 - beta2),
        .epsilon = 1e-8F,
        .step_size = static_cast<float>(rate / (1 - std::pow(beta1, steps))),
-       .inverse_root_correction2 =
-           static_cast<float>(1 / std::sqrt(1 - std::pow(beta2, steps)))});
+       .inverse_root_correction2 = static_cast<float>(1 / std::sqrt(1 - std::pow(beta2, steps)))});
 }
 
 void OracleTrainer::add_validation(TrainingReport& report) {

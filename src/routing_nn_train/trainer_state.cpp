@@ -36,12 +36,11 @@ std::int64_t counter(const Safetensors& file, const char* key, const std::string
 
 void OracleTrainer::save_state(const std::string& path) const {
   const std::vector<TensorView> views = {
-      view_of("weights", model_.weights()),
-      view_of("exp_avg", {exp_avg_.data(), exp_avg_.size()}),
+      view_of("weights", model_.weights()), view_of("exp_avg", {exp_avg_.data(), exp_avg_.size()}),
       view_of("exp_avg_sq", {exp_avg_sq_.data(), exp_avg_sq_.size()})};
-  const std::vector<std::byte> bytes =
-      to_safetensors(views, {{"imitated", std::to_string(imitated_)},
-                             {"reinforced", std::to_string(reinforced_)}});
+  const std::vector<std::byte> bytes = to_safetensors(
+      views,
+      {{"imitated", std::to_string(imitated_)}, {"reinforced", std::to_string(reinforced_)}});
   const std::string aside = path + ".part";
   std::ofstream out(aside, std::ios::binary);
   out.write(reinterpret_cast<const char*>(bytes.data()),  // NOLINT: bytes to a stream

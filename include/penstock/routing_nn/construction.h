@@ -67,8 +67,8 @@ class Construction {
   Seconds clock_ = 0;
   std::vector<std::uint8_t> open_;
   std::vector<std::uint8_t> allowed_;
-  std::vector<Seconds> deadline_;      // [N] of a drop-off whose passenger is on board
-  std::vector<std::int32_t> on_board_; // drop-offs
+  std::vector<Seconds> deadline_;       // [N] of a drop-off whose passenger is on board
+  std::vector<std::int32_t> on_board_;  // drop-offs
   std::vector<std::int32_t> taken_;
   std::vector<std::int32_t> left_;  // room for can_finish()
   std::int32_t patience_ = 0;

@@ -15,7 +15,7 @@ namespace penstock::routing {
 struct ModelShape {
   std::int64_t layers = 3;
   std::int64_t heads = 8;
-  std::int64_t hidden = 512;     // of the layers' two linear maps
+  std::int64_t hidden = 512;      // of the layers' two linear maps
   std::int64_t edge_hidden = 16;  // of the maps from ways to biases
   bool operator==(const ModelShape&) const = default;
 

@@ -16,6 +16,7 @@ namespace penstock::routing {
 
 struct NeuralOptions {
   std::int32_t flips = 1;       // 8: the best plan of eight mirrored and turned maps
+  bool or_insertion = false;    // keep the plan so far with the request inserted, if cheaper
   std::size_t max_batch = 128;  // tasks whose memory is held at a time; never changes results
 };
 
@@ -42,7 +43,8 @@ void plan_tasks(const std::shared_ptr<const PackedModel>& model, std::span<Plann
 /// inserted into the plan so far.
 class NeuralOracle final : public RoutingOracle {
  public:
-  explicit NeuralOracle(std::shared_ptr<const PackedModel> model, const NeuralOptions& options = {});
+  explicit NeuralOracle(std::shared_ptr<const PackedModel> model,
+                        const NeuralOptions& options = {});
   void solve(std::span<RoutingProblem> batch) override;
 
   /// What became of the problems so far.
@@ -50,15 +52,16 @@ class NeuralOracle final : public RoutingOracle {
     std::int64_t problems = 0;
     std::int64_t dead_ends = 0;  // of first tries; of all tries:
     std::int64_t repaired = 0;   // completed by insertion
-    std::int64_t inserted = 0;  // into the plan so far
-    std::int64_t refused = 0;   // fitted nowhere
+    std::int64_t inserted = 0;   // into the plan so far
+    std::int64_t refused = 0;    // fitted nowhere
+    std::int64_t kept = 0;       // inserted because that was cheaper
   };
   [[nodiscard]] const Tally& tally() const { return tally_; }
 
  private:
   void finish(RoutingProblem& problem, const PlannedTask& planned);
   bool complete(RoutingProblem& problem, const Plan& part);
-  bool insert(RoutingProblem& problem);
+  bool insert(RoutingProblem& problem, Cost below);
 
   Planner planner_;
   NeuralOptions options_;
@@ -74,8 +77,8 @@ std::string model_path(const std::string& file);
 /// The model that ships with Penstock.
 inline constexpr const char* kDefaultModel = "dvrptw-oracle.safetensors";
 
-/// "neural" or "neural-8", each with ":PATH" for a model that does not ship; or what
-/// make_search_oracle() knows. A model is read once per process.
+/// "neural" or "neural-8", either with "+insertion", and with ":PATH" for a model that does not
+/// ship; or what make_search_oracle() knows. A model is read once per process.
 std::unique_ptr<RoutingOracle> make_any_oracle(std::string_view name);
 
 }  // namespace penstock::routing

@@ -16,10 +16,11 @@ class PackedModel;
 /// Lays a model's weights out for a planner. Immutable: threads share it.
 std::shared_ptr<const PackedModel> pack(const Model& model);
 
-/// Plans tasks by the network, without torch. Tasks are encoded in blocks that fit a core's cache and
-/// constructed one by one, with keys and values computed once; nothing is padded to the largest. A
-/// task's result is a function of (weights, task, flip) to the last bit, whatever is encoded with
-/// it; other instruction sets may round otherwise. One thread at a time; memory is kept.
+/// Plans tasks by the network, without torch. Tasks are encoded in blocks that fit a core's cache
+/// and constructed one by one, with keys and values computed once; nothing is padded to the
+/// largest. A task's result is a function of (weights, task, flip) to the last bit, whatever is
+/// encoded with it; other instruction sets may round otherwise. One thread at a time; memory is
+/// kept.
 class Planner {
  public:
   explicit Planner(std::shared_ptr<const PackedModel> model);

@@ -27,10 +27,11 @@ class Network {
  private:
   [[nodiscard]] const at::Tensor& p(const std::string& name) const { return parameters_.at(name); }
   [[nodiscard]] at::Tensor linear(const std::string& name, const at::Tensor& x) const;
-  [[nodiscard]] at::Tensor encode(const Exercise& exercise) const;                // [B, N, E]
+  [[nodiscard]] at::Tensor encode(const Exercise& exercise) const;  // [B, N, E]
   /// Of each layer: [B, H, N, N].
   [[nodiscard]] std::vector<at::Tensor> biases(const Exercise& exercise) const;
-  [[nodiscard]] at::Tensor block(std::int64_t layer, const at::Tensor& x, const at::Tensor& bias) const;
+  [[nodiscard]] at::Tensor block(std::int64_t layer, const at::Tensor& x,
+                                 const at::Tensor& bias) const;
 
   ModelShape shape_;
   std::map<std::string, at::Tensor> parameters_;

@@ -24,12 +24,13 @@ struct SizeScore {
   Mode mode = Mode::ride;
   std::int32_t requests = 0;
   std::int64_t days = 0;
-  double reference_km = 0;   // rr-1000
-  double gap = 0;            // of the network's cost, dead ends repaired
-  double gap_of_eight = 0;   // of the best of eight flips
-  double first_try = 0;      // share of the days that met no dead end
-  double without_help = 0;   // share of those that the network planned in at most eight tries
-  double feasible = 0;       // share of the days whose plan the checker passes, after repair
+  double reference_km = 0;  // rr-1000
+  double gap = 0;           // of the network's cost, dead ends repaired
+  double gap_of_eight = 0;  // of the best of eight flips
+  double gap_of_day = 0;    // of neural+insertion, request by request
+  double first_try = 0;     // share of the days that met no dead end
+  double without_help = 0;  // share of those that the network planned in at most eight tries
+  double feasible = 0;      // share of the days whose plan the checker passes, after repair
 };
 
 /// Spearman's rank correlation of the 16 offers' costs with those of rr-200, mean over requests.
@@ -38,12 +39,13 @@ struct RankScore {
   std::int64_t questions = 0;
   double neural = 0;
   double neural_of_eight = 0;
+  double neural_or_insertion = 0;
   double insertion = 0;
   double other_seed = 0;  // rr-200 once more
   double longer = 0;      // rr-1000
 };
 
-/// Days of 30 requests that one thread plans in a second.
+/// Days of 30 requests that one thread plans in a second of processor time.
 struct SpeedScore {
   Mode mode = Mode::ride;
   std::int64_t batch = 0;

@@ -39,11 +39,11 @@ struct TrainingReport {
   const char* phase = "";
   std::int64_t step = 0;
   double minutes = 0;
-  double loss = 0;         // imitation: mean surprise at the teacher's choices; else 0
-  double mean_cost = 0;    // reinforcement: of the samples, against the first report's
-  double ride_gap = 0;     // greedy plans of days kept aside, against the teacher's
+  double loss = 0;       // imitation: mean surprise at the teacher's choices; else 0
+  double mean_cost = 0;  // reinforcement: of the samples, against the first report's
+  double ride_gap = 0;   // greedy plans of days kept aside, against the teacher's
   double deliver_gap = 0;
-  double dead_ends = 0;    // their share
+  double dead_ends = 0;  // their share
 };
 
 /// Trains a model: first to imitate a teacher's plans, then by REINFORCE, where the mean of several
@@ -81,7 +81,7 @@ class OracleTrainer {
 
   TrainingOptions options_;
   ThreadPool& pool_;
-  std::vector<Lesson> lessons_;     // by kind
+  std::vector<Lesson> lessons_;  // by kind
   std::vector<Lesson> kept_aside_;
   std::vector<std::size_t> begin_;  // of the kinds in lessons_, and the end
   Model model_;

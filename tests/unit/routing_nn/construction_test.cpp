@@ -47,12 +47,8 @@ using Tokens = std::vector<std::int32_t>;
 
 TEST_CASE("nobody on board is stranded by a detour") {
   // Ride 0 goes from 1 to 4 and must be there by 450; ride 1 waits at -1, ride 2 at 2, on the way.
-  const Instance day = line_day({1, 4, -1, 0, 2, 3}, {{0, 200},
-                                                      {0, 450},
-                                                      {0, 5000},
-                                                      {0, 5000},
-                                                      {0, 5000},
-                                                      {0, 5000}});
+  const Instance day = line_day({1, 4, -1, 0, 2, 3},
+                                {{0, 200}, {0, 450}, {0, 5000}, {0, 5000}, {0, 5000}, {0, 5000}});
   Task task;
   task.load(day, all_requests(day));
   Construction plan;
@@ -107,7 +103,8 @@ TEST_CASE("the longest ride is a deadline") {
 }
 
 TEST_CASE("loads of deliveries and the way home") {
-  Instance day = random_day(3, {.mode = Mode::deliver, .requests = 6, .vehicles = 1, .capacity = 3});
+  Instance day =
+      random_day(3, {.mode = Mode::deliver, .requests = 6, .vehicles = 1, .capacity = 3});
   for (Node& node : day.nodes) { node.load = node.load > 0 ? 2 : 0; }
   Task task;
   task.load(day, all_requests(day));

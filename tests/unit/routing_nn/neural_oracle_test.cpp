@@ -26,8 +26,7 @@ TEST_CASE("request by request, every plan passes the checker; dead ends are repa
     std::vector<std::int32_t> served;
     for (std::int32_t request = 0; request < 16; ++request) {
       const Plan before = plan;
-      RoutingProblem problem{
-          .instance = &day, .served = served, .request = request, .plan = &plan};
+      RoutingProblem problem{.instance = &day, .served = served, .request = request, .plan = &plan};
       oracle.solve({&problem, 1});
       if (problem.fits) {
         served.push_back(request);
@@ -51,6 +50,8 @@ TEST_CASE("oracles by name") {
   small_model().save(path);
   CHECK(make_any_oracle("neural:" + path));
   CHECK(make_any_oracle("neural-8:" + path));
+  CHECK(make_any_oracle("neural+insertion:" + path));
+  CHECK_THROWS_AS(make_any_oracle("neural+relocate"), UsageError);
   CHECK(make_any_oracle("rr-5"));
   CHECK_THROWS_AS(make_any_oracle("neural-9"), UsageError);
   CHECK_THROWS_AS(make_any_oracle("neural:/nowhere"), IoError);
@@ -100,4 +101,27 @@ TEST_CASE("the env asks the network once per step for all envs of a range") {
     rewards.push_back(all);
   }
   CHECK(rewards[0] == rewards[1]);
+}
+
+TEST_CASE("with insertion a plan is never dearer than the plan so far with the request inserted") {
+  NeuralOracle oracle(pack(small_model()), {.or_insertion = true});
+  const auto insertion = make_search_oracle("insertion");
+  const Instance day = random_day(11, {.requests = 12, .vehicles = 6});
+  Plan plan;
+  plan.routes.resize(6);
+  std::vector<std::int32_t> served;
+  for (std::int32_t request = 0; request < 12; ++request) {
+    Plan inserted = plan;
+    RoutingProblem simple{
+        .instance = &day, .served = served, .request = request, .plan = &inserted};
+    insertion->solve({&simple, 1});
+    RoutingProblem problem{.instance = &day, .served = served, .request = request, .plan = &plan};
+    oracle.solve({&problem, 1});
+    REQUIRE(problem.fits);
+    CHECK(problem.cost <= simple.cost);
+    CHECK(problem.cost == cost_of(day, plan));
+    served.push_back(request);
+    CHECK_FALSE(find_violation(day, plan, served));
+  }
+  CHECK(oracle.tally().kept > 0);
 }

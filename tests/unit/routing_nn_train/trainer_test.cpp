@@ -110,7 +110,8 @@ TEST_CASE("rank correlation, with ties") {
   CHECK(rank_correlation({1, 2, 3, 4}, {4, 3, 2, 1}) == doctest::Approx(-1));
   CHECK(rank_correlation({1, 1, 1}, {1, 2, 3}) == 0);
   // scipy.stats.spearmanr([1, 2, 2, 3, 5], [2, 1, 4, 4, 3]).statistic
-  CHECK(rank_correlation({1, 2, 2, 3, 5}, {2, 1, 4, 4, 3}) == doctest::Approx(0.394737).epsilon(1e-5));
+  CHECK(rank_correlation({1, 2, 2, 3, 5}, {2, 1, 4, 4, 3}) ==
+        doctest::Approx(0.394737).epsilon(1e-5));
 }
 
 TEST_CASE("a report on a small network" * doctest::skip(kSanitized)) {
