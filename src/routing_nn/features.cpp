@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kFar = 8;  // quarters
 
-float quarters(const Task& task, Metres distance) {
+float way(const Task& task, Metres distance) {
   return std::min(static_cast<float>(distance) * task.seconds_per_metre() / kQuarter, kFar);
 }
 
@@ -58,10 +58,10 @@ Neighbours neighbours_of(const Task& task, std::int32_t token) {
   for (std::int32_t other = 1; other < task.num_tokens(); ++other) {
     if (other == token) { continue; }
     if (slack(task, other, token) >= 0) {
-      found.before = std::min(found.before, quarters(task, task.distance(other, token)));
+      found.before = std::min(found.before, way(task, task.distance(other, token)));
     }
     if (slack(task, token, other) >= 0) {
-      found.after = std::min(found.after, quarters(task, task.distance(token, other)));
+      found.after = std::min(found.after, way(task, task.distance(token, other)));
     }
   }
   return found;
@@ -93,8 +93,8 @@ void write_stop(const Task& task, std::int32_t token, std::int32_t flip, float* 
   out[8] = hours(stop.window.latest);
   out[9] = quarters(stop.window.latest - stop.window.earliest, 0, 32) / 4;
   out[10] = static_cast<float>(stop.load) / static_cast<float>(std::max(1, instance.capacity));
-  out[11] = quarters(task, task.distance(0, token));
-  out[12] = quarters(task, task.distance(token, 0));
+  out[11] = way(task, task.distance(0, token));
+  out[12] = way(task, task.distance(token, 0));
   out[13] = quarters(stop.service, 0, 8);
   out[14] = near.before;
   out[15] = near.after;
@@ -127,8 +127,8 @@ void write_edges(const Task& task, std::int32_t token, float* out, std::size_t s
     float* to = out + other;
     to[0] = quarters(task.duration(token, other), 0, kFar);
     to[stride] = quarters(task.duration(other, token), 0, kFar);
-    to[2 * stride] = quarters(task, task.distance(token, other));
-    to[3 * stride] = quarters(task, task.distance(other, token));
+    to[2 * stride] = way(task, task.distance(token, other));
+    to[3 * stride] = way(task, task.distance(other, token));
     to[4 * stride] = quarters(slack(task, token, other), kLow, kHigh) / 4;
     to[5 * stride] = quarters(slack(task, other, token), kLow, kHigh) / 4;
     to[6 * stride] = quarters(wait(task, token, other), kLow, kHigh) / 4;
