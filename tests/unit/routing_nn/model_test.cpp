@@ -31,7 +31,7 @@ std::string complaint_about(const std::string& path) {
 TEST_CASE("a model comes back from its file") {
   const std::string path = temporary("penstock_model_test.safetensors");
   Model model = small_model();
-  model.notes["seed"] = "7";
+  model.notes = {{"seed", "7"}};
   model.save(path);
   const Model back = Model::load(path);
   CHECK(back.shape() == model.shape());
