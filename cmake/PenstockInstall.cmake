@@ -1,11 +1,11 @@
-# Library, headers, executable, recipes and the package config for find_package(penstock).
+# Library, headers, executable, recipes, models and the package config for find_package(penstock).
 include(CMakePackageConfigHelpers)
 
 install(TARGETS ${PENSTOCK_MODULES} EXPORT penstockTargets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS penstock_exe RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY include/penstock DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(DIRECTORY recipes DESTINATION "${CMAKE_INSTALL_DATADIR}/penstock")
+install(DIRECTORY models recipes DESTINATION "${CMAKE_INSTALL_DATADIR}/penstock")
 install(DIRECTORY bench/compare DESTINATION "${CMAKE_INSTALL_DATADIR}/penstock" USE_SOURCE_PERMISSIONS
         PATTERN "__pycache__" EXCLUDE PATTERN "test_*" EXCLUDE)
 install(EXPORT penstockTargets NAMESPACE penstock:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/penstock")

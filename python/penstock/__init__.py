@@ -9,6 +9,9 @@ Any Gymnasium env, in worker processes: penstock.PPO("my_pkg:MyEnv-v0") or penst
 Native envs for Gymnasium: gymnasium.make_vec("Penstock/CartPole-v1", num_envs=1024).
 """
 
+import os
+import pathlib
+
 import torch  # noqa: F401  first: the extension uses the libtorch that this loads
 
 from penstock._core import ConfigError, DataError, Error, EvalResult, IoError, Progress, Summary, UsageError
@@ -25,4 +28,5 @@ __all__ = [
     "replay",
 ]
 
+os.environ.setdefault("PENSTOCK_MODELS", str(pathlib.Path(__file__).parent / "models"))
 register_envs()

@@ -6,6 +6,7 @@
 #include "penstock/dvrptw_cli/verbs.h"
 #include "penstock/nn/transformer.h"
 #include "penstock/routing/dvrptw.h"
+#include "penstock/routing_nn/neural_oracle.h"
 
 namespace penstock {
 namespace {
@@ -21,7 +22,7 @@ Catalog default_catalog(const PythonHost& host) {
   Catalog catalog;
   catalog.envs = classic_envs();
   append(catalog.envs, cage2_envs());
-  append(catalog.envs, routing::routing_envs());
+  append(catalog.envs, routing::routing_envs(routing::make_any_oracle));
   catalog.networks = {
       {"mlp", "linear layers with tanh or ReLU, separate or shared trunk", make_mlp},
       {"transformer", "attention between the rows of an observation, or between its features",

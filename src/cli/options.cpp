@@ -15,8 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Names with our prefix that are no config keys.
-constexpr std::string_view kReserved[] = {
-    "PENSTOCK_RECIPES=", "PENSTOCK_COMPARE=", "PENSTOCK_EXE=", "PENSTOCK_TEST_"};
+constexpr std::string_view kReserved[] = {"PENSTOCK_RECIPES=", "PENSTOCK_MODELS=",
+                                          "PENSTOCK_COMPARE=", "PENSTOCK_EXE=", "PENSTOCK_TEST_"};
 
 std::vector<const char*> environment() {
   std::vector<const char*> entries;

@@ -7,6 +7,7 @@
 
 #include "dvrptw_cli/verbs.h"
 #include "penstock/routing/parsers.h"
+#include "penstock/routing_nn/neural_oracle.h"
 #include "penstock/routing_offer/offer.h"
 #include "penstock/routing_offer/server.h"
 
@@ -30,7 +31,7 @@ std::string answer(OfferPricer& pricer, const std::string& text, const std::stri
 }
 
 Exit offer(const OfferArgs& args) {
-  OfferPricer pricer(args.oracle == "insertion" ? nullptr : make_search_oracle(args.oracle));
+  OfferPricer pricer(args.oracle == "insertion" ? nullptr : make_any_oracle(args.oracle));
   if (args.port < 0) {
     const std::string name = args.file == "-" ? "stdin" : args.file;
     fmt::print("{}\n", answer(pricer, read_query(args.file), name));
@@ -53,7 +54,7 @@ Verb offer_verb(CLI::App& app) {
       "offer", "price the 16 time slots that could be proposed for a new request");
   CLI::Option* file =
       verb->add_option("query", args->file, "the plan and the request as JSON; - is stdin");
-  verb->add_option("--oracle", args->oracle, "insertion, relocate or rr-N");
+  verb->add_option("--oracle", args->oracle, "insertion, relocate, rr-N or neural");
   verb->add_option("--serve", args->port, "answer POST /offer on this port of 127.0.0.1; 0: any")
       ->check(CLI::Range(0, 65535))
       ->excludes(file);

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-/// `penstock dvrptw offer` and `eval`.
+/// `penstock dvrptw offer`, `eval`, `oracle train` and `oracle eval`.
 std::vector<Verb> dvrptw_verbs(CLI::App& app, const Catalog& catalog);
 
 }  // namespace penstock

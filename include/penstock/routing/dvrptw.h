@@ -79,8 +79,8 @@ struct DvrptwConfig {
     visit("rejection", rejection, "km that a refused offer costs", Range{0, 1000});
     visit("unserved", unserved, "km that a request costs that fits nowhere", Range{0, 100'000});
     visit("oracle", oracle,
-          "how routes are planned: insertion, relocate, or rr-N for N rounds of "
-          "ruin and recreate");
+          "how routes are planned: insertion, relocate, rr-N for N rounds of ruin and recreate, "
+          "neural for a network's plan, neural:FILE for another network's");
     visit("versus", versus,
           "none: rewards as they are; null, myopic: less what changing nothing, or the myopic "
           "offers of the exact belief, earn in the same step of the same day",

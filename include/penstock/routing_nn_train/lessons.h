@@ -1,0 +1,51 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "penstock/base/thread_pool.h"
+#include "penstock/routing/instance.h"
+
+namespace penstock::routing {
+
+/// Which days a network learns from: batches hold one kind.
+struct CaseKind {
+  Mode mode = Mode::ride;
+  std::int32_t requests = 30;
+  bool operator==(const CaseKind&) const = default;
+};
+
+/// Whose days: rides of the generator `city`, deliveries of `delivery`, some of either `clustered`.
+enum class Modes : std::uint8_t { both, ride, deliver };
+
+/// A kind at random: sizes of 3 to 50 requests, those of 20, 30 and 50 more often.
+CaseKind draw_kind(Modes modes, std::uint64_t seed, std::uint64_t number);
+
+/// A day to plan. Windows are as wished or changed by random offers; the number of vehicles, the
+/// widths of windows and the longest ride vary.
+Instance make_case(const CaseKind& kind, std::uint64_t seed);
+
+/// A day with a teacher's plan; without routes where the teacher served not everybody.
+struct Lesson {
+  CaseKind kind;
+  std::uint64_t seed = 0;
+  Plan plan;
+};
+
+/// The teacher: every request put in by `relocate`, and rr-N on the whole at the end, N forty times
+/// the requests. Plans are as good as those of rr-200 after each request, for a third of the time.
+Lesson make_lesson(const CaseKind& kind, std::uint64_t seed);
+
+/// Lessons 0 to count - 1 of a seed, whatever the pool; progress is told now and then.
+std::vector<Lesson> make_lessons(Modes modes, std::size_t count, std::uint64_t seed,
+                                 ThreadPool& pool,
+                                 const std::function<void(std::size_t done)>& progress);
+
+/// A text file: a line per lesson.
+void save_lessons(const std::string& path, const std::vector<Lesson>& lessons);
+/// Throws DataError that names the line.
+std::vector<Lesson> load_lessons(const std::string& path);
+
+}  // namespace penstock::routing
