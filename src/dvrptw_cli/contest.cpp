@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "penstock/base/thread_pool.h"
+#include "penstock/routing_nn/neural_oracle.h"
 #include "penstock/routing_train/learnt_policy.h"
 #include "penstock/store/run_dir.h"
 #include "penstock/train/config.h"
@@ -47,9 +48,9 @@ DvrptwConfig config_of(const Settings& settings) {
 
 Playground playground_of(const DvrptwConfig& config, const ContestArgs& args) {
   const std::int64_t stay = config.stay_days > 0 ? config.stay_days : kDaysOfThoseWhoStay;
-  make_search_oracle(config.oracle);  // a misspelt one is told at once
+  make_any_oracle(config.oracle);  // a misspelt one is told at once
   return {.make_generator = [config] { return generator_of(config); },
-          .make_oracle = [config] { return make_search_oracle(config.oracle); },
+          .make_oracle = [config] { return make_any_oracle(config.oracle); },
           .rules = rules_of(config),
           .num_customers = static_cast<std::size_t>(config.customers),
           .days_per_stay = args.days_per_stay > 0 ? args.days_per_stay : stay};
