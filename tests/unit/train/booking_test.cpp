@@ -83,7 +83,7 @@ TEST_CASE("a day of 64 envs, end to end") {
 
   SUBCASE("1: the envs are there, each with its rows") {
     CHECK(engine.envs().num_envs() == kEnvs);
-    CHECK(engine.envs().spec().obs.size() == 606 * 2);
+    CHECK(engine.envs().spec().obs.part("hist").shape == std::vector<std::int64_t>{606, 2});
     CHECK(engine.envs().spec().action.num_actions() == kNumOffers);
     CHECK(engine.steps_left() == kCustomers);
   }
