@@ -186,7 +186,7 @@ class Transformer final : public Network {
   [[nodiscard]] at::Tensor summary(const at::Tensor& obs, const at::Tensor& there) const {
     at::Tensor x = embed_(tokens_.of(obs)) + place_;  // [B, K, E]
     for (const Block& block : blocks_) { x = block.forward(x, num_heads_, there); }
-    const at::Tensor mean = mean_of(norm_(x), there);
+    at::Tensor mean = mean_of(norm_(x), there);
     if (!mix_.weight.defined()) { return mean; }
     return mix_(at::cat({mean, tokens_.rest_of(obs)}, 1)).relu();
   }

@@ -32,7 +32,8 @@ DAG = {
                   "store", "base"},
     "routing_train": {"routing", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     # Torch-free too: of routing_train it includes what was measured.
-    "routing_report": {"page", "routing", "routing_train", "base"},
+    "routing_report": {"page", "routing", "routing_train", "fused", "train", "algo", "rollout", "nn", "env", "store",
+                       "base"},
     "routing_nn_train": {"routing", "routing_nn", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "dvrptw_cli": {"page", "routing", "routing_nn", "routing_nn_train", "routing_offer", "routing_report", "routing_train", "fused", "train", "algo", "rollout", "nn", "env", "store", "base"},
     "catalog": {"fused", "classic", "cage2", "cage2_search", "cage2_train", "cage2_cli", "routing", "routing_offer",
