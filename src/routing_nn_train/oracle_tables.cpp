@@ -10,6 +10,7 @@ namespace {
 template <class Rows, class Line>
 std::vector<std::string> lines_of(const Rows& rows, const Line& line) {
   std::vector<std::string> lines;
+  lines.reserve(rows.size());
   for (const auto& row : rows) { lines.push_back(line(row)); }
   return lines;
 }
