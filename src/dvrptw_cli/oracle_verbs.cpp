@@ -24,7 +24,7 @@ struct TrainArgs {
   TrainingOptions options;
 };
 
-struct ReportArgs {
+struct EvalOracleArgs {
   std::string model;
   std::int64_t threads = 0;
   bool json = false;
@@ -92,7 +92,7 @@ Exit train(TrainArgs args) {
   return Exit::ok;
 }
 
-Exit report(const ReportArgs& args) {
+Exit eval_oracle(const EvalOracleArgs& args) {
   const std::string path = args.model.empty() ? model_path(kDefaultModel) : args.model;
   const auto model = pack(Model::load(path));
   const auto pool = make_pool(args.threads);
@@ -156,8 +156,8 @@ Verb train_verb(CLI::App& app) {
   return {verb, [args] { return train(*args); }};
 }
 
-Verb report_verb(CLI::App& app) {
-  auto args = std::make_shared<ReportArgs>();
+Verb eval_oracle_verb(CLI::App& app) {
+  auto args = std::make_shared<EvalOracleArgs>();
   CLI::App* verb = app.add_subcommand(
       "eval", "compare a neural oracle with long searches: gaps, ranks of offers, speed");
   verb->add_option("--model", args->model, "a model's file; without it the one that ships");
@@ -176,7 +176,7 @@ Verb report_verb(CLI::App& app) {
   verb->add_option("--threads", args->threads, "threads; without it, all cores")
       ->check(CLI::Range(1, 1024));
   verb->add_flag("--json", args->json, "one line of JSON on stdout");
-  return {verb, [args] { return report(*args); }};
+  return {verb, [args] { return eval_oracle(*args); }};
 }
 
 }  // namespace
@@ -184,7 +184,7 @@ Verb report_verb(CLI::App& app) {
 std::vector<Verb> oracle_verbs(CLI::App& app) {
   CLI::App* group = app.add_subcommand("oracle", "the neural routing oracle: train it, compare it");
   group->require_subcommand(1);
-  return {train_verb(*group), report_verb(*group)};
+  return {train_verb(*group), eval_oracle_verb(*group)};
 }
 
 }  // namespace penstock::routing
