@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "penstock/base/errors.h"
 #include "penstock/base/random.h"
@@ -147,18 +146,7 @@ void Model::save(const std::string& path) const {
   }
   std::map<std::string, std::string> metadata = header_of(shape_);
   metadata.insert(notes.begin(), notes.end());
-  const std::vector<std::byte> bytes = to_safetensors(views, metadata);
-  // Aside first: whoever reads the path meanwhile finds a whole file.
-  const std::string aside = path + ".part";
-  std::ofstream out(aside, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(bytes.data()),  // NOLINT: bytes to a stream
-            static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  std::error_code failed;
-  if (out) { std::filesystem::rename(aside, path, failed); }
-  if (!out || failed) {
-    throw IoError(fmt::format("{}: cannot be written; does the folder exist?", path));
-  }
+  save_safetensors(path, views, metadata);
 }
 
 Model Model::load(const std::string& path) {

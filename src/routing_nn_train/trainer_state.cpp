@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include "penstock/base/errors.h"
 #include "penstock/routing_nn_train/trainer.h"
@@ -38,19 +36,9 @@ void OracleTrainer::save_state(const std::string& path) const {
   const std::vector<TensorView> views = {
       view_of("weights", model_.weights()), view_of("exp_avg", {exp_avg_.data(), exp_avg_.size()}),
       view_of("exp_avg_sq", {exp_avg_sq_.data(), exp_avg_sq_.size()})};
-  const std::vector<std::byte> bytes = to_safetensors(
-      views,
+  save_safetensors(
+      path, views,
       {{"imitated", std::to_string(imitated_)}, {"reinforced", std::to_string(reinforced_)}});
-  const std::string aside = path + ".part";
-  std::ofstream out(aside, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(bytes.data()),  // NOLINT: bytes to a stream
-            static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  std::error_code failed;
-  if (out) { std::filesystem::rename(aside, path, failed); }
-  if (!out || failed) {
-    throw IoError(fmt::format("{}: cannot be written; does the folder exist?", path));
-  }
 }
 
 void OracleTrainer::load_state(const std::string& path) {

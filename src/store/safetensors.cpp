@@ -88,6 +88,11 @@ std::vector<std::byte> to_safetensors(std::span<const TensorView> tensors,
   return bytes;
 }
 
+void save_safetensors(const std::string& path, std::span<const TensorView> tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  detail::replace_file(path, to_safetensors(tensors, metadata));
+}
+
 Safetensors Safetensors::parse(std::vector<std::byte> bytes, const std::string& name) {
   const std::uint64_t header = header_size(bytes, name);
   const std::span<const std::byte> data = std::span(bytes).subspan(sizeof(header) + header);

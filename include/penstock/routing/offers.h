@@ -38,10 +38,11 @@ RequestWindows windows_of(const Instance& instance, std::int32_t request);
 /// difference. widen: every window begins earlier and ends later.
 RequestWindows offered_windows(const Instance& instance, std::int32_t request, OfferKind kind,
                                std::int32_t action);
-/// Writes a request's windows into the instance.
-void promise(Instance& instance, std::int32_t request, const RequestWindows& windows);
 /// The same from the wished windows themselves.
 RequestWindows offered_windows(const RequestWindows& wished, Mode mode, OfferKind kind,
                                std::int32_t action);
+
+/// Writes a request's windows into the instance.
+void promise(Instance& instance, std::int32_t request, const RequestWindows& windows);
 
 }  // namespace penstock::routing

@@ -28,6 +28,9 @@ struct TensorView {
 /// Names are unique and not "__metadata__".
 std::vector<std::byte> to_safetensors(std::span<const TensorView> tensors,
                                       const std::map<std::string, std::string>& metadata = {});
+/// The same into a file: old contents or new, at any instant. Throws IoError.
+void save_safetensors(const std::string& path, std::span<const TensorView> tensors,
+                      const std::map<std::string, std::string>& metadata);
 
 /// A parsed safetensors file; owns its bytes. The parser believes nothing: header size, offsets,
 /// shapes and overlaps are checked before memory is asked for. Throws DataError naming the tensor.

@@ -3,23 +3,16 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <random>
 
 #include "penstock/fused/aligned.h"
 #include "penstock/fused/isa.h"
+#include "unit/fused/support.h"
 
 using namespace penstock;
 using fused::AlignedFloats;
+using test::random_floats;
 
 namespace {
-
-AlignedFloats random_floats(std::size_t n, unsigned seed) {
-  AlignedFloats x(n);
-  std::mt19937 generator(seed);
-  std::normal_distribution<float> normal;
-  for (std::size_t i = 0; i < n; ++i) { x.data()[i] = normal(generator); }
-  return x;
-}
 
 constexpr std::size_t kRows = 5;
 constexpr std::size_t kWidth = 48;

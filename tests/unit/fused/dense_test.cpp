@@ -5,25 +5,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <random>
 
 #include "penstock/fused/adam.h"
 #include "penstock/fused/aligned.h"
 #include "penstock/fused/counts.h"
 #include "penstock/fused/isa.h"
+#include "unit/fused/support.h"
 
 using namespace penstock;
 using fused::AlignedFloats;
+using test::random_floats;
 
 namespace {
-
-AlignedFloats random_floats(std::size_t n, unsigned seed) {
-  AlignedFloats x(n);
-  std::mt19937 generator(seed);
-  std::normal_distribution<float> normal;
-  for (std::size_t i = 0; i < n; ++i) { x.data()[i] = normal(generator); }
-  return x;
-}
 
 template <class Work>
 void on_every_isa(const Work& work) {
