@@ -14,6 +14,12 @@ namespace {
 
 constexpr double kBlinkShare = 0.02;
 
+// The paper's sizes find room for what is absent soonest; to shorten, strings twice as long: routes
+// of fifty stops are not taken apart ten at a time. bench/reports/2026-11-15-routing-sets.md has
+// the trials.
+constexpr StringSizes kToServe{.longest = 10, .mean_removed = 10};
+constexpr StringSizes kToShorten{.longest = 20, .mean_removed = 15};
+
 /// The rules by which requests are put back.
 enum OrderRule : std::uint32_t { kRandom, kLoad, kFar, kNear, kNarrow, kEarly, kLate };
 
@@ -152,8 +158,8 @@ void Chain::restore_best(std::int32_t vehicles) {
 }
 
 /// Whether the routes are still in time without what was taken out, and can be built upon.
-bool Chain::ruin() {
-  strings_.pick(routes_, random_, removed_);
+bool Chain::ruin(const StringSizes& sizes) {
+  strings_.pick(routes_, sizes, random_, removed_);
   routes_.mark();
   routes_.remove_all(removed_);
   removed_.insert(removed_.end(), absent_.begin(), absent_.end());
@@ -171,7 +177,7 @@ void Chain::shorten(double temperature) {
   const auto goes_well = [&](std::int32_t request) {
     return put_back(request) && static_cast<double>(routes_.cost()) < most;
   };
-  if (ruin() && std::all_of(removed_.begin(), removed_.end(), goes_well)) {
+  if (ruin(kToShorten) && std::all_of(removed_.begin(), removed_.end(), goes_well)) {
     settle();
   } else {
     routes_.rollback();
@@ -181,7 +187,7 @@ void Chain::shorten(double temperature) {
 /// A round of a plan that leaves requests out: their weight counts, then the cost.
 void Chain::serve_more(double temperature) {
   const double most = most_accepted(temperature);
-  if (!ruin()) {
+  if (!ruin(kToServe)) {
     routes_.rollback();
     return;
   }

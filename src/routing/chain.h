@@ -29,7 +29,7 @@ class Chain {
 
  private:
   void send_spares_home();
-  bool ruin();
+  bool ruin(const StringSizes& sizes);
   void shorten(double temperature);
   void serve_more(double temperature);
   void recreate();

@@ -8,10 +8,6 @@
 namespace penstock::routing {
 namespace {
 
-// Strings twice as long as the paper's, half as many requests more: routes of fifty stops are not
-// taken apart ten at a time. bench/reports/2026-11-15-routing-sets.md has the trials.
-constexpr double kMeanRemoved = 15;
-constexpr double kMaxString = 20;
 constexpr double kSplitShare = 0.5;
 constexpr double kWidenShare = 0.01;
 
@@ -53,7 +49,7 @@ StringRemoval::StringRemoval(const Instance& instance)
   }
 }
 
-void StringRemoval::pick(const RouteSet& routes, Random& random,
+void StringRemoval::pick(const RouteSet& routes, const StringSizes& sizes, Random& random,
                          std::vector<std::int32_t>& removed) {
   removed.clear();
   std::size_t stops = 0;
@@ -64,8 +60,8 @@ void StringRemoval::pick(const RouteSet& routes, Random& random,
   }
   if (stops == 0) { return; }
   const double mean_length = static_cast<double>(stops) / static_cast<double>(used);
-  const double max_length = std::min(kMaxString, mean_length);
-  const double max_strings = 4 * kMeanRemoved / (1 + max_length) - 1;
+  const double max_length = std::min(sizes.longest, mean_length);
+  const double max_strings = 4 * sizes.mean_removed / (1 + max_length) - 1;
   auto strings = static_cast<std::int32_t>(random.uniform(1, max_strings + 1));
 
   const auto count = index(instance_.num_requests());

@@ -8,6 +8,12 @@
 
 namespace penstock::routing {
 
+/// How much a round takes out.
+struct StringSizes {
+  double longest = 10;       // stops of a string
+  double mean_removed = 10;  // requests of a round
+};
+
 /// Which requests to take out: strings of neighbouring stops from routes that pass near one place,
 /// so that what is freed is spatial and capacity slack in one spot.
 class StringRemoval {
@@ -15,7 +21,8 @@ class StringRemoval {
   explicit StringRemoval(const Instance& instance);
 
   /// Fills `removed`, which ends without doubles. The routes stay as they are.
-  void pick(const RouteSet& routes, Random& random, std::vector<std::int32_t>& removed);
+  void pick(const RouteSet& routes, const StringSizes& sizes, Random& random,
+            std::vector<std::int32_t>& removed);
 
  private:
   void take_string(const RouteSet& routes, std::int32_t vehicle, std::int32_t request,
