@@ -97,7 +97,7 @@ class EagerGradients final : public Gradients {
                       {static_cast<std::int64_t>(part.samples.size())}, at::kLong)
             .to(policy_.device());
     const auto pick = [&](const at::Tensor& x) { return x.index_select(0, index); };
-    const Want want = !part.value ? Want::policy : !part.policy ? Want::value : Want::both;
+    const Want want = learnt(part.policy, part.value);
     const at::Tensor legal = samples_.legal.defined() ? pick(samples_.legal) : at::Tensor();
     const NetworkOutput out =
         policy_.replica(part.shard).forward({pick(samples_.obs), legal}, want);

@@ -49,7 +49,7 @@ class FusedGradients final : public Gradients {
   }
 
   void compute(const MinibatchPart& part) override {
-    fused::Mlp& mlp = policy_.fused(part.shard);
+    fused::Mlp& mlp = policy_.fused(part.shard, learnt(part.policy, part.value));
     Shard& shard = shards_[part.shard];
     const fused::Parts parts{.actor = part.policy, .critic = part.value};
     const fused::LossConfig config = loss_config(part);

@@ -21,6 +21,11 @@ struct MinibatchPart {
   bool value = true;
 };
 
+/// At least one of the two is learnt.
+inline Want learnt(bool policy, bool value) {
+  return !value ? Want::policy : !policy ? Want::value : Want::both;
+}
+
 /// Sums over the minibatches of an update of the parts' losses, each weighted by its share.
 struct UpdateSums {
   double policy = 0;

@@ -184,9 +184,7 @@ void Ppo::learn_minibatch(const Epoch& epoch, std::int64_t minibatch) {
                          .policy = epoch.policy,
                          .value = epoch.value});
   });
-  adam_.step(learning_rate_, !epoch.value    ? Want::policy
-                             : !epoch.policy ? Want::value
-                                             : Want::both);
+  adam_.step(learning_rate_, detail::learnt(epoch.policy, epoch.value));
 }
 
 detail::UpdateSums Ppo::total_sums() const {

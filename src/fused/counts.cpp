@@ -26,12 +26,15 @@ HWY_INLINE void sum_columns(const RowSums& x, std::size_t column) {
   const std::uint32_t* HWY_RESTRICT items = x.lists.items.data();
   const float* HWY_RESTRICT table = x.table + column;
   for (std::size_t i = 0; i < x.lists.count(); ++i) {
-    if (x.start == nullptr && first[i] == first[i + 1]) { continue; }
+    if (x.add && first[i] == first[i + 1]) { continue; }
     float* HWY_RESTRICT out = x.out + i * x.width + column;
-    const float* start = x.start == nullptr ? out : x.start + column;
     Vec sums[Vectors];
     HWY_UNROLL(4)
-    for (std::size_t v = 0; v < Vectors; ++v) { sums[v] = hn::Load(kTag, start + v * kLanes); }
+    for (std::size_t v = 0; v < Vectors; ++v) {
+      sums[v] = x.add     ? hn::Load(kTag, out + v * kLanes)
+                : x.start ? hn::Load(kTag, x.start + column + v * kLanes)
+                          : hn::Zero(kTag);
+    }
     for (std::size_t k = first[i]; k < first[i + 1]; ++k) {
       const float* HWY_RESTRICT row = table + items[k] * x.width;
       HWY_UNROLL(4)

@@ -116,7 +116,7 @@ struct OuterTile {
     for (std::size_t r = 0; r < Rows; ++r) {
       HWY_UNROLL(4)
       for (std::size_t v = 0; v < Vectors; ++v) {
-        sums[r][v] = hn::Load(kTag, sum + r * x.width + v * kLanes);
+        sums[r][v] = x.add ? hn::Load(kTag, sum + r * x.width + v * kLanes) : hn::Zero(kTag);
       }
     }
     multiply_tile(sums, x.a.data + k * x.a.column_stride, x.a.column_stride, x.a.row_stride,
@@ -125,7 +125,7 @@ struct OuterTile {
   }
 };
 
-void add_outer(const OuterProduct& product) {
+void multiply_outer(const OuterProduct& product) {
   cover(product.depth, product.width, OuterTile{product});
 }
 
@@ -236,7 +236,7 @@ HWY_AFTER_NAMESPACE();
 namespace penstock::fused {
 
 HWY_EXPORT(multiply);
-HWY_EXPORT(add_outer);
+HWY_EXPORT(multiply_outer);
 HWY_EXPORT(multiply_narrow);
 HWY_EXPORT(activate_tanh);
 HWY_EXPORT(activate_relu);
@@ -245,7 +245,7 @@ HWY_EXPORT(gradient_relu);
 HWY_EXPORT(transpose);
 
 void multiply(const Product& product) { HWY_DYNAMIC_DISPATCH(multiply)(product); }
-void add_outer(const OuterProduct& product) { HWY_DYNAMIC_DISPATCH(add_outer)(product); }
+void multiply_outer(const OuterProduct& product) { HWY_DYNAMIC_DISPATCH(multiply_outer)(product); }
 void multiply_narrow(const Dots& dots) { HWY_DYNAMIC_DISPATCH(multiply_narrow)(dots); }
 void transpose(const Transposition& x) { HWY_DYNAMIC_DISPATCH(transpose)(x); }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "penstock/fused/mlp.h"
 
@@ -132,48 +133,59 @@ void Dense::forward_counted(const Scattered& x, std::size_t rows) {
   }
 }
 
-void Dense::add_counted_gradient(const float* x, std::size_t rows) {
-  float* sum = sum_.size() > 0 ? sum_.data() : gradient_ + shape_.weight;
+void Dense::add_counted_gradient(const float* x, std::size_t rows, bool add) {
   sum_rows({.lists = counted_->by_feature(),
             .table = delta_.data(),
-            .start = nullptr,
-            .out = sum,
-            .width = width()});
+            .out = sum(),
+            .width = width(),
+            .add = add});
   for (const InputPart& part : counted_->parts()) {
     if (part.counts) { continue; }
-    add_outer({.a = {x + part.offset, counted_->row_stride(), 1},
-               .b = delta_.data(),
-               .sum = sum + part.first_feature * width(),
-               .rows = rows,
-               .depth = part.num_features,
-               .width = width()});
+    multiply_outer({.a = {x + part.offset, counted_->row_stride(), 1},
+                    .b = delta_.data(),
+                    .sum = sum() + part.first_feature * width(),
+                    .rows = rows,
+                    .depth = part.num_features,
+                    .width = width(),
+                    .add = add});
   }
 }
 
 void Dense::begin_gradient() {
-  std::fill_n(gradient_ + shape_.weight, padded(shape_.inputs * shape_.outputs), 0.0F);
   std::fill_n(gradient_ + shape_.bias, width(), 0.0F);
-  std::fill_n(sum_.data(), sum_.size(), 0.0F);
+  gradient_is_old_ = true;
 }
 
+float* Dense::sum() const { return sum_.size() > 0 ? sum_.data() : gradient_ + shape_.weight; }
+
 void Dense::add_gradient(const float* x, std::size_t rows) {
-  if (counted_ != nullptr) { return add_counted_gradient(x, rows); }
-  float* sum = sum_.size() > 0 ? sum_.data() : gradient_ + shape_.weight;
+  const bool add = !std::exchange(gradient_is_old_, false);
+  if (counted_ != nullptr) { return add_counted_gradient(x, rows, add); }
   const std::size_t in = padded(shape_.inputs);
   if (sums_by_input()) {
-    add_outer({.a = {x, in, 1},
-               .b = delta_.data(),
-               .sum = sum,
-               .rows = rows,
-               .depth = shape_.inputs,
-               .width = width()});
+    multiply_outer({.a = {x, in, 1},
+                    .b = delta_.data(),
+                    .sum = sum(),
+                    .rows = rows,
+                    .depth = shape_.inputs,
+                    .width = width(),
+                    .add = add});
   } else {
-    add_outer(
-        {.a = deltas(), .b = x, .sum = sum, .rows = rows, .depth = shape_.outputs, .width = in});
+    multiply_outer({.a = deltas(),
+                    .b = x,
+                    .sum = sum(),
+                    .rows = rows,
+                    .depth = shape_.outputs,
+                    .width = in,
+                    .add = add});
   }
 }
 
 void Dense::end_gradient() {
+  if (std::exchange(gradient_is_old_, false)) {  // no rows came
+    std::fill_n(gradient_ + shape_.weight, shape_.inputs * shape_.outputs, 0.0F);
+    return;
+  }
   if (sum_.size() == 0) { return; }
   float* gradient = gradient_ + shape_.weight;
   if (shape_.by_input) {

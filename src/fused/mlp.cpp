@@ -23,7 +23,7 @@ Mlp::Mlp(const MlpShape& shape, const float* weights, float* gradient)
       actor_(make_stack(shape.actor, true, shape.trunk.empty())),
       critic_(make_stack(shape.critic, true, shape.trunk.empty())),
       input_(kChunk * padded(shape.row_size)) {
-  pack();
+  pack({});
 }
 
 /// `first`: the stack reads rows.
@@ -35,12 +35,6 @@ Mlp::Stack Mlp::make_stack(const std::vector<LinearShape>& layers, bool ends_in_
     stack.back().bind(weights_, gradient_, first && i == 0 ? counted_.get() : nullptr);
   }
   return stack;
-}
-
-void Mlp::pack() {
-  for (Stack* stack : {&trunk_, &actor_, &critic_}) {
-    for (Dense& layer : *stack) { layer.pack(); }
-  }
 }
 
 void Mlp::forward_stack(Stack& stack, Scattered x, std::size_t rows) const {
@@ -122,6 +116,10 @@ void Mlp::for_each_layer(Parts parts, const Visit& visit) {
     if ((stack == &actor_ && !parts.actor) || (stack == &critic_ && !parts.critic)) { continue; }
     for (Dense& layer : *stack) { visit(layer); }
   }
+}
+
+void Mlp::pack(Parts parts) {
+  for_each_layer(parts, [](Dense& layer) { layer.pack(); });
 }
 
 void Mlp::begin_gradient(Parts parts) {

@@ -90,12 +90,14 @@ void Policy::fuse(Fusion fusion) {
   }
 }
 
-fused::Mlp& Policy::fused(std::size_t shard) {
+fused::Mlp& Policy::fused(std::size_t shard, Want want) {
   FusedReplica& replica = fused_[shard];
-  if (replica.packed_at != weights_stamp_) {
-    replica.mlp.pack();
-    replica.packed_at = weights_stamp_;
-  }
+  const fused::Parts stale{
+      .actor = want != Want::value && replica.actor_packed_at != weights_stamp_,
+      .critic = want != Want::policy && replica.critic_packed_at != weights_stamp_};
+  if (stale.actor) { replica.actor_packed_at = weights_stamp_; }
+  if (stale.critic) { replica.critic_packed_at = weights_stamp_; }
+  if (stale.actor || stale.critic) { replica.mlp.pack(stale); }
   return replica.mlp;
 }
 
@@ -104,9 +106,9 @@ void Policy::infer(std::size_t shard, const Inference& rows) {
                     : rows.params.empty() ? Want::value
                                           : Want::both;
   if (is_fused()) {
-    fused(shard).infer(rows.obs.data(), rows.num_rows,
-                       want == Want::value ? nullptr : rows.params.data(),
-                       want == Want::policy ? nullptr : rows.value.data());
+    fused(shard, want)
+        .infer(rows.obs.data(), rows.num_rows, want == Want::value ? nullptr : rows.params.data(),
+               want == Want::policy ? nullptr : rows.value.data());
     return;
   }
   const c10::InferenceMode inference;

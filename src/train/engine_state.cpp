@@ -93,23 +93,6 @@ void read_into(const Checkpoint& checkpoint, const std::string& file, const std:
   target.copy_(tensor);
 }
 
-/// Observations [.., F]. Checkpoints from before parts could count hold their features in full.
-at::Tensor read_obs(const Checkpoint& checkpoint, const std::string& name, const Layout& layout) {
-  at::Tensor obs = read(checkpoint, "envs", name);
-  const auto features = static_cast<std::int64_t>(layout.num_features());
-  if (!layout.any_counts() || obs.size(-1) != features) { return obs; }
-  std::vector<std::int64_t> shape = obs.sizes().vec();
-  shape.back() = static_cast<std::int64_t>(layout.size());
-  at::Tensor rows = at::empty(shape, obs.options());
-  const std::span<const float> from(obs.data_ptr<float>(), static_cast<std::size_t>(obs.numel()));
-  const std::span<float> to(rows.data_ptr<float>(), static_cast<std::size_t>(rows.numel()));
-  for (std::size_t i = 0; i < to.size() / layout.size(); ++i) {
-    layout.collect(from.subspan(i * layout.num_features(), layout.num_features()),
-                   to.subspan(i * layout.size(), layout.size()));
-  }
-  return rows;
-}
-
 void add_envs(const VecEnv& envs, Engine::Snapshot& snapshot, Writer& writer) {
   at::Tensor offsets = at::empty({static_cast<std::int64_t>(envs.num_envs()) + 1}, at::kLong);
   auto* offset = offsets.data_ptr<std::int64_t>();
@@ -227,19 +210,14 @@ void Engine::restore(const Checkpoint& checkpoint) {
     state.obs_moments = read(checkpoint, "model", "normaliser.obs");
     state.obs_tally = read(checkpoint, "envs", "tally.obs");
   }
-  const Layout& layout = p.envs->spec().obs;
-  state.carry_obs = read_obs(checkpoint, "carry.obs", layout);
+  state.carry_obs = read(checkpoint, "envs", "carry.obs");
   if (p.buffer.legal.defined()) { state.carry_legal = read(checkpoint, "envs", "carry.legal"); }
   state.reward_moments = read(checkpoint, "envs", "reward.moments");
   state.reward_returns = read(checkpoint, "envs", "reward.returns");
   state.episodes = read(checkpoint, "envs", "episodes");
   if (state.position > 0) {
     for (const auto& [name, tensor] : p.buffer.tensors()) {
-      if (name == "obs" && layout.any_counts()) {
-        tensor.copy_(read_obs(checkpoint, "rollout.obs", layout));
-      } else {
-        read_into(checkpoint, "envs", "rollout." + name, tensor);
-      }
+      read_into(checkpoint, "envs", "rollout." + name, tensor);
     }
   }
   p.sampler.load(state);

@@ -19,9 +19,10 @@ struct Lists {
 struct RowSums {
   const Lists& lists;
   const float* table = nullptr;  // [.., width]
-  const float* start = nullptr;  // [width]; null: what is in `out`
+  const float* start = nullptr;  // [width]; null: 0
   float* out = nullptr;          // [lists, width]
   std::size_t width = 0;         // a multiple of kPad
+  bool add = false;              // onto what is in `out`; start is then left out
 };
 void sum_rows(const RowSums& x);
 

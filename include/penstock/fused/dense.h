@@ -33,7 +33,7 @@ struct Product {
 };
 void multiply(const Product& product);
 
-/// sum[k] += sum over r of a[r][k] * b[r].
+/// sum[k] = sum over r of a[r][k] * b[r].
 struct OuterProduct {
   Scattered a;               // [rows, depth]
   const float* b = nullptr;  // [rows, width]
@@ -41,8 +41,9 @@ struct OuterProduct {
   std::size_t rows = 0;
   std::size_t depth = 0;
   std::size_t width = 0;  // a multiple of kPad
+  bool add = false;       // onto what is in `sum`
 };
-void add_outer(const OuterProduct& product);
+void multiply_outer(const OuterProduct& product);
 
 /// out[o * out_stride + r] = bias[o] + a[r] . b[o]: a product with few columns, written by column.
 struct Dots {

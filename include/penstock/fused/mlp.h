@@ -79,7 +79,8 @@ class Dense {
   [[nodiscard]] bool lies_by_input() const;
   [[nodiscard]] const float* by_input() const;
   void forward_counted(const Scattered& x, std::size_t rows);
-  void add_counted_gradient(const float* x, std::size_t rows);
+  void add_counted_gradient(const float* x, std::size_t rows, bool add);
+  [[nodiscard]] float* sum() const;
   [[nodiscard]] const float* by_output() const;
   [[nodiscard]] Scattered deltas() const;
 
@@ -95,6 +96,7 @@ class Dense {
   AlignedFloats rows_;            // a wide head's output by rows, on its way to columns
   AlignedFloats out_;
   AlignedFloats delta_;
+  bool gradient_is_old_ = false;  // the first chunk's replaces it
 };
 
 /// The network on chunks of rows, without a graph: one object per thread. Weights stay in the
@@ -106,7 +108,7 @@ class Mlp {
   Mlp(const MlpShape& shape, const float* weights, float* gradient);
 
   /// Call after the weights changed.
-  void pack();
+  void pack(Parts parts);
 
   /// Any number of rows [n, F]: params [n, P] (a box policy's followed by its log std: [n, 2 P])
   /// and value [n]; a null pointer leaves that network out.

@@ -53,8 +53,9 @@ class Policy {
   [[nodiscard]] const at::Tensor& weights() const { return weights_; }  // [num_floats]
   [[nodiscard]] const at::Tensor& gradient(std::size_t shard) const { return gradients_[shard]; }
 
-  /// The shard's network without a graph, in step with the weights; only when is_fused().
-  [[nodiscard]] fused::Mlp& fused(std::size_t shard);
+  /// The shard's network without a graph, what is wanted of it in step with the weights; only when
+  /// is_fused().
+  [[nodiscard]] fused::Mlp& fused(std::size_t shard, Want want = Want::both);
   [[nodiscard]] bool is_fused() const { return !fused_.empty(); }
   /// The forward pass alone, on the shard's network. A fused one computes each row as if it were
   /// alone; another's last bits may depend on how many rows there are.
@@ -80,7 +81,8 @@ class Policy {
 
   struct FusedReplica {
     fused::Mlp mlp;
-    std::uint64_t packed_at = 0;  // the weights' stamp
+    std::uint64_t actor_packed_at = 0;  // the weights' stamp
+    std::uint64_t critic_packed_at = 0;
   };
 
   std::vector<std::unique_ptr<Network>> replicas_;

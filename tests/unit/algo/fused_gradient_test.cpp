@@ -228,3 +228,17 @@ TEST_CASE("the fused gradient is autograd's, for every parameter") {
   fused::use_isa("auto");
   CHECK(holds);
 }
+
+TEST_CASE("a shard without samples has no gradient, whatever was there") {
+  const Case c{.spec = {Layout(3), Discrete{2}, 0}, .net = {.hidden = {16}}};
+  const auto head = make_action_head(c.spec.action, c.net.squash);
+  Policy policy([&] { return make_mlp(c.spec, c.net, 1); }, 1, at::kCPU, Fusion::always);
+  const RolloutBuffer rollout = any_rollout(c, policy, *head);
+  const auto gradients = penstock::detail::make_fused_gradients(policy, *head);
+  policy.gradient(0).fill_(123);
+  gradients->begin(rollout, c.loss);
+  gradients->compute({.shard = 0});
+  for (const ParameterSlot& slot : policy.slots()) {
+    CHECK(largest(Policy::view(policy.gradient(0), slot)) == 0);
+  }
+}

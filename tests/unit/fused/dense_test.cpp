@@ -80,10 +80,16 @@ TEST_CASE("rows of a table are summed by lists, on every instruction set") {
         REQUIRE(out.data()[2 * width + c] == start.data()[c] + at(2, c));
       }
       out = random_floats(3 * width, 3);
-      fused::sum_rows({.lists = lists, .table = table.data(), .out = out.data(), .width = width});
+      fused::sum_rows(
+          {.lists = lists, .table = table.data(), .out = out.data(), .width = width, .add = true});
       for (std::size_t c = 0; c < width; ++c) {
         REQUIRE(out.data()[width + c] == before.data()[width + c]);
         REQUIRE(out.data()[2 * width + c] == before.data()[2 * width + c] + at(2, c));
+      }
+      fused::sum_rows({.lists = lists, .table = table.data(), .out = out.data(), .width = width});
+      for (std::size_t c = 0; c < width; ++c) {
+        REQUIRE(out.data()[width + c] == 0);
+        REQUIRE(out.data()[2 * width + c] == at(2, c));
       }
     }
   });

@@ -40,9 +40,10 @@ TEST_CASE("a second or two of annealing ends near the best known") {
       continue;
     }
     const Instance instance = known.parse(read_text(path), known.file, known.convention).instance;
-    const Annealed found = anneal(
-        instance,
-        {.seconds = 0, .iterations = known.rounds, .chains = 2, .vehicles_first = known.vehicles > 0});
+    const Annealed found = anneal(instance, {.seconds = 0,
+                                             .iterations = known.rounds,
+                                             .chains = 2,
+                                             .vehicles_first = known.vehicles > 0});
     std::vector<std::int32_t> all(static_cast<std::size_t>(instance.num_requests()));
     std::iota(all.begin(), all.end(), 0);
     CHECK(find_violation(instance, found.plan, all).value_or("") == "");
