@@ -15,13 +15,13 @@ struct SkipNothing {
 };
 
 template <class Skip>
-Insertion RouteSet::cheapest(std::int32_t request, const RequestWindows& windows,
-                             Skip& skip) const {
+Insertion RouteSet::cheapest(std::int32_t request, const RequestWindows& windows, Skip& skip,
+                             Cost below) const {
   const std::int32_t node = instance_->first_node(request);
   const bool ride = instance_->mode == Mode::ride;
   const Visit first = visit(node, windows[0]);
   const Visit second = ride ? visit(node + 1, windows[1]) : first;
-  Insertion best;
+  Insertion best{.added = below};
   bool tried_empty = false;  // the fleet is uniform: one empty vehicle stands for all
   for (std::int32_t vehicle = 0; vehicle < num_vehicles_; ++vehicle) {
     if (is_empty(vehicle)) {
@@ -34,7 +34,7 @@ Insertion RouteSet::cheapest(std::int32_t request, const RequestWindows& windows
       price_stop(vehicle, first, skip, best);
     }
   }
-  return best;
+  return best.added < below ? best : Insertion{};
 }
 
 template <class Skip>
@@ -69,8 +69,10 @@ template <class Skip>
 void RouteSet::price_ride(std::int32_t vehicle, const Visit& pickup, const Visit& drop, Skip& skip,
                           Insertion& best) const {
   const auto& stops = routes_[static_cast<std::size_t>(vehicle)].stops;
+  const Metres* distance = instance_->distance.data();
   const Seconds* duration = instance_->duration.data();
   const Seconds soonest = pickup.window.earliest + pickup.service;
+  const bool empty = stops.size() == 2;
   for (std::size_t i = 0; i + 1 < stops.size(); ++i) {
     const Stop& from = stops[i];
     if (from.leave > pickup.window.latest) { break; }
@@ -79,6 +81,11 @@ void RouteSet::price_ride(std::int32_t vehicle, const Visit& pickup, const Visit
     }
     const Seconds arrival = from.leave + duration[at(from.node, pickup.node)];
     if (arrival > pickup.window.latest) { continue; }
+    // The drop-off makes up for no more of the pickup's detour than a shortcut.
+    const std::int32_t to = stops[i + 1].node;
+    const Cost detour = Cost{distance[at(from.node, pickup.node)]} + distance[at(pickup.node, to)] -
+                        (empty ? 0 : distance[at(from.node, to)]);
+    if (detour - instance_->shortcut >= best.added) { continue; }
     const Seconds leave = std::max(arrival, pickup.window.earliest) + pickup.service;
     price_drop(vehicle, pickup, drop, static_cast<std::int32_t>(i), leave, skip, best);
   }

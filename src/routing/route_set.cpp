@@ -83,6 +83,11 @@ Insertion RouteSet::cheapest(std::int32_t request) const {
   return cheapest(request, windows_of(request));
 }
 
+Insertion RouteSet::cheapest_below(std::int32_t request, Cost below) const {
+  SkipNothing nothing;
+  return cheapest(request, windows_of(request), nothing, below);
+}
+
 Insertion RouteSet::cheapest(std::int32_t request, const RequestWindows& windows) const {
   SkipNothing nothing;
   return cheapest(request, windows, nothing);

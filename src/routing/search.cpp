@@ -20,8 +20,9 @@ void relocate(RouteSet& routes, std::span<const std::int32_t> requests) {
     improved = false;
     for (const std::int32_t request : requests) {
       const Insertion old = routes.remove(request);
-      const Insertion place = routes.is_feasible(old.vehicle) ? routes.cheapest(request) : old;
-      const bool better = place.fits() && place.added < old.added;
+      const Insertion place =
+          routes.is_feasible(old.vehicle) ? routes.cheapest_below(request, old.added) : Insertion{};
+      const bool better = place.fits();
       routes.insert(request, better ? place : old);
       improved = improved || better;
     }
@@ -54,7 +55,7 @@ bool RuinRecreate::squeeze_in(RouteSet& routes, std::span<const std::int32_t> re
     if (ruin(routes)) {
       shuffle(removed_, random);
       removed_.insert(removed_.begin(), request);
-      if (recreate(routes, Insertion::kNowhere)) { return true; }
+      if (recreate(routes, Insertion::kNowhere - 1)) { return true; }
     }
     routes.rollback();
   }
@@ -89,13 +90,13 @@ bool RuinRecreate::ruin(RouteSet& routes) const {
                      [&](std::int32_t vehicle) { return routes.is_feasible(vehicle); });
 }
 
-/// False as soon as the routes cost more than `most`: what follows could hardly make them cheaper.
+/// False as soon as the routes would cost more than `most`: what follows could hardly make them
+/// cheaper.
 bool RuinRecreate::recreate(RouteSet& routes, Cost most) const {
   for (const std::int32_t request : removed_) {
-    const Insertion place = routes.cheapest(request);
+    const Insertion place = routes.cheapest_below(request, most - routes.cost() + 1);
     if (!place.fits()) { return false; }
     routes.insert(request, place);
-    if (routes.cost() > most) { return false; }
   }
   return true;
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct Instance {
   std::vector<Point> points;      // [nodes], or empty
   std::vector<Metres> distance;   // [nodes, nodes], from row to column; need not be symmetric
   std::vector<Seconds> duration;  // [nodes, nodes]
+  // What a way over a third node may save against the direct distance: searches leave out what this
+  // rules out. At first what is true of all matrices; whoever knows better says so.
+  Metres shortcut = std::numeric_limits<Metres>::max();
 
   [[nodiscard]] std::size_t num_nodes() const { return nodes.size(); }
   [[nodiscard]] std::int32_t stops_per_request() const { return mode == Mode::ride ? 2 : 1; }

@@ -58,12 +58,14 @@ class RouteSet {
   /// The cheapest place of a request that is not served; ties go to the first place in order of
   /// vehicle, first, second.
   [[nodiscard]] Insertion cheapest(std::int32_t request) const;
+  /// The same, or nowhere unless it adds less than `below`.
+  [[nodiscard]] Insertion cheapest_below(std::int32_t request, Cost below) const;
   /// The same, were its windows these.
   [[nodiscard]] Insertion cheapest(std::int32_t request, const RequestWindows& windows) const;
   /// The same, where skip() says before each place whether to pass it over.
   template <class Skip>
-  [[nodiscard]] Insertion cheapest(std::int32_t request, const RequestWindows& windows,
-                                   Skip& skip) const;
+  [[nodiscard]] Insertion cheapest(std::int32_t request, const RequestWindows& windows, Skip& skip,
+                                   Cost below = Insertion::kNowhere) const;
 
   void insert(std::int32_t request, const Insertion& at);
   /// Where the request was; insert() there puts it back. Without the triangle inequality the route

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +11,8 @@
 #include <set>
 
 #include "penstock/base/errors.h"
+#include "penstock/base/random.h"
+#include "penstock/routing/roads.h"
 #include "support/allocations.h"
 
 namespace penstock::routing {
@@ -56,6 +59,30 @@ TEST_CASE("distances are crow's flights times 1.3, durations those at 24 km/h") 
         REQUIRE(day.distance_of(a, b) == day.distance_of(b, a));
       }
     }
+  }
+}
+
+TEST_CASE("no way over a third place saves more than the matrices say") {
+  for (const double side : {10.0, 7500.0, 1e7}) {
+    CAPTURE(side);
+    Random random(3);
+    Instance day;
+    day.nodes.resize(60);
+    for (std::size_t i = 0; i < day.nodes.size(); ++i) {
+      day.points.push_back({random.uniform(0, side), random.uniform(0, side)});
+    }
+    fill_matrices(Roads{}, day);
+    Metres most = 0;
+    for (std::int32_t a = 0; a < 60; ++a) {
+      for (std::int32_t b = 0; b < 60; ++b) {
+        for (std::int32_t c = 0; c < 60; ++c) {
+          most =
+              std::max(most, day.distance_of(a, c) - day.distance_of(a, b) - day.distance_of(b, c));
+        }
+      }
+    }
+    CHECK(most > 0);  // of rounding
+    CHECK(most <= day.shortcut);
   }
 }
 
