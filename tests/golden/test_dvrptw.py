@@ -1,6 +1,7 @@
 """Booking under time windows from the command line: the training command people know, and paired evaluation."""
 
 import json
+import pathlib
 import re
 
 import pytest
@@ -116,6 +117,13 @@ def test_what_cannot_be_evaluated_is_told_with_the_remedy(penstock, tmp_path):
     done = penstock("dvrptw", "eval", "--policies", "null", "--episodes", 2, "--reference", "pyvrp", "--python", bare,
                     "--set", "env.oracle=insertion", code=2)
     assert "pip install pyvrp" in done.stderr
+
+
+def test_the_policy_that_ships_earns_more_than_the_myopic_offers(penstock):
+    run = pathlib.Path(__file__).parents[2] / "models" / "dvrptw-offer"
+    rows = policies(penstock.json("dvrptw", "eval", run, "--policies", "myopic-bayes,ppo", "--versus", "myopic-bayes",
+                                  "--episodes", 300, "--days", 100, "--set", "env.oracle=rr-50"))
+    assert rows["ppo"]["difference"]["mean"] > 0  # over 1,000 days with its interval: bench/reports
 
 
 def test_a_trained_network_is_a_policy(penstock, tmp_path):
