@@ -8,8 +8,8 @@ import pytest
 
 def test_env(penstock):
     result = penstock.json("bench", "env", "--env", "cartpole", "--num-envs", 1024, "--threads", 1,
-                           "--round-seconds", 0.2)
-    assert result["high"] >= 5e6  # half of the bar and the fastest round: others on the machine only slow it down
+                           "--round-seconds", 0.2, "--rounds", 15)
+    assert result["high"] >= 10e6  # the fastest round: others on the machine only slow it down
 
 
 def test_ppo_beside_bare_libtorch(penstock):
