@@ -1,9 +1,15 @@
 """Short benches with generous guards; the full ones are commands, their reports under bench/reports."""
 
 import json
+import pathlib
+import re
+import subprocess
+import sys
 import time
 
 import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
 
 
 def test_env(penstock):
@@ -57,3 +63,28 @@ def test_every_env_can_be_measured(penstock):
     for env in penstock.json("envs"):
         result = penstock.json("bench", "env", "--env", env["name"], "--rounds", 1, "--round-seconds", 0.05)
         assert result["steps_per_second"] > 0
+
+
+@pytest.mark.parametrize("oracle, least", [("insertion", 0.25e6), ("rr-50", 2.5e3)])  # half of the bars
+def test_booking_env(penstock, oracle, least):
+    result = penstock.json("bench", "env", "--env", "dvrptw", "--set", f"env.oracle={oracle}", "--set", "env.obs=hist",
+                           "--num-envs", 64, "--threads", 1, "--round-seconds", 0.2, "--rounds", 15)
+    assert result["high"] >= least  # the fastest round, as above
+
+
+def test_booking_is_learnt_faster_than_its_source_claims(penstock, tmp_path):
+    out = tmp_path / "rates.json"
+    subprocess.run([sys.executable, ROOT / "bench" / "dvrptw" / "throughput", "--penstock", penstock.exe, "--envs", "64",
+                    "--oracles", "insertion,rr-50,neural", "--epochs", "sane", "--threads", "2", "--rounds", "1",
+                    "--updates", "8", "--json", out], check=True, capture_output=True, cwd=ROOT)
+    ratio = {row["oracle"]: row["ratio"] for row in json.loads(out.read_text())}
+    assert ratio["insertion"] >= 10 and ratio["rr-50"] >= 5 and ratio["neural"] >= 1  # half of the bars
+
+
+def test_sixteen_offers_are_priced_within_a_millisecond(penstock):
+    program = pathlib.Path(penstock.exe).parent / "bench" / "offer_bench"
+    if not program.exists():
+        pytest.skip(f"no {program}")
+    table = subprocess.run([program, "500"], check=True, capture_output=True, text=True).stdout
+    p99 = float(re.search(r"pricing 16 offers, CPU \| \d+ \| (\d+)", table)[1])
+    assert p99 < 1000  # microseconds, of a plan of 100 rides
