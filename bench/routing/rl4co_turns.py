@@ -5,7 +5,7 @@
 
 Run it by a Python that has rl4co and a CPU build of torch. RL4CO decodes its CVRPTW with 30 customers (128 wide, 3 layers, 8
 heads, untrained); the oracle days of 30 deliveries. Rates are instances per second of processor time: the machine may
-be busy. A line of JSON per batch size.
+be busy. A line of JSON per batch size; exit code 1 when the median factor at 64 or 256 is below 3.
 """
 import argparse
 import json
@@ -60,11 +60,16 @@ def main():
             ours.setdefault(batch, []).append(rate)
         for batch in (1, 64, 256):
             theirs.setdefault(batch, []).append(rl4co(batch, args.seconds))
+    slow = []
     for batch in (1, 64, 256):
         ratios = [a / b for a, b in zip(ours[batch], theirs[batch])]
         print(json.dumps({"batch": batch, "penstock": round(statistics.median(ours[batch]), 1),
                           "rl4co": round(statistics.median(theirs[batch]), 1),
                           "ratios": [round(ratio, 2) for ratio in ratios]}), flush=True)
+        if batch > 1 and statistics.median(ratios) < 3:
+            slow.append(batch)
+    if slow:
+        raise SystemExit(f"below 3 times RL4CO at batch {slow}")
 
 
 if __name__ == "__main__":
