@@ -1,4 +1,4 @@
-# The small HTTP server of `penstock dvrptw offer`: cpp-httplib, built as Debian builds it. Without the package the
+# The small HTTP server of `penstock booking offer`: cpp-httplib, built as Debian builds it. Without the package the
 # rest is built all the same, and --serve says what is missing.
 if(PENSTOCK_HTTP)
   find_path(PENSTOCK_HTTPLIB_INCLUDE httplib.h)
@@ -6,10 +6,10 @@ if(PENSTOCK_HTTP)
   mark_as_advanced(PENSTOCK_HTTPLIB_INCLUDE PENSTOCK_HTTPLIB_LIBRARY)
   if(PENSTOCK_HTTPLIB_INCLUDE AND PENSTOCK_HTTPLIB_LIBRARY)
     # Its own pkg-config flags: the classes are laid out by them.
-    set_source_files_properties(src/routing_offer/server.cpp PROPERTIES COMPILE_DEFINITIONS
+    set_source_files_properties(src/domains/booking/offer/server.cpp PROPERTIES COMPILE_DEFINITIONS
       "PENSTOCK_HTTP;CPPHTTPLIB_OPENSSL_SUPPORT;CPPHTTPLIB_ZLIB_SUPPORT;CPPHTTPLIB_BROTLI_SUPPORT")
-    target_link_libraries(penstock_routing_offer PRIVATE "${PENSTOCK_HTTPLIB_LIBRARY}")
+    target_link_libraries(penstock_booking_offer PRIVATE "${PENSTOCK_HTTPLIB_LIBRARY}")
   else()
-    message(STATUS "cpp-httplib not found (libcpp-httplib-dev): no penstock dvrptw offer --serve")
+    message(STATUS "cpp-httplib not found (libcpp-httplib-dev): no penstock booking offer --serve")
   endif()
 endif()

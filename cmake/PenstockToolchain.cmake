@@ -1,28 +1,20 @@
-# Compiler settings shared by every target of this tree.
+# Compiler settings shared by every target of this tree, and by none of a project around it.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
-if(NOT CMAKE_BUILD_TYPE)
-  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+if(BUILD_SHARED_LIBS AND PROJECT_IS_TOP_LEVEL)
+  message(FATAL_ERROR "BUILD_SHARED_LIBS=ON: Penstock is built as static archives only, as its modules promise no "
+                      "binary interface. They are position-independent: link them into a shared library of your own.")
 endif()
 
-find_program(PENSTOCK_CCACHE ccache)
-if(PENSTOCK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Precompiled headers need the first two, see the section of that name in ccache's manual. Paths relative
-  # to the build folder let trees beside each other, build/ci and build/wheel, share what they compile.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
-      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-      ${PENSTOCK_CCACHE})
-  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
-endif()
-
-find_program(PENSTOCK_MOLD mold)
-if(PENSTOCK_MOLD)
-  add_link_options(-fuse-ld=mold)
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+  endif()
+  include(PenstockFastBuild)
 endif()
 
 # One rounding per operation, so that a fused multiply-add chosen by the compiler in one place and

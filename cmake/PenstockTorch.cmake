@@ -1,6 +1,6 @@
 # libtorch comes from the installed `torch` wheel: .venv of this tree, else the python on the path.
 if(NOT Torch_DIR)
-  file(GLOB candidates "${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch/share/cmake/Torch")
+  file(GLOB candidates "${CMAKE_CURRENT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch/share/cmake/Torch")
   if(NOT candidates)
     execute_process(
       COMMAND python3 -c "import torch.utils as u; print(u.cmake_prefix_path + '/Torch')"
@@ -17,5 +17,6 @@ find_package(Torch QUIET)
 unset(CMAKE_MESSAGE_LOG_LEVEL)
 if(NOT Torch_FOUND)
   message(FATAL_ERROR "libtorch was not found. Run scripts/bootstrap, or install torch==2.13.0 with "
-                      "pip, or pass -DTorch_DIR=.../torch/share/cmake/Torch.")
+                      "pip, or pass -DTorch_DIR=.../torch/share/cmake/Torch. What acts with a trained policy needs "
+                      "none of it: -DPENSTOCK_TORCH=OFF.")
 endif()

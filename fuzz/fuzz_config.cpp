@@ -2,8 +2,8 @@
 // The first line is a --set assignment, the rest is TOML.
 #include <cstdlib>
 
-#include "penstock/base/config.h"
-#include "penstock/base/errors.h"
+#include "penstock/core/base/config.h"
+#include "penstock/core/base/errors.h"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "penstock/base/errors.h"
-#include "penstock/cage2/npz.h"
+#include "penstock/core/base/errors.h"
+#include "penstock/domains/cage2/sim/npz.h"
 
 namespace {
 

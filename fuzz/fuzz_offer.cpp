@@ -5,18 +5,18 @@
 #include <numeric>
 #include <string_view>
 
-#include "penstock/base/errors.h"
-#include "penstock/routing/checker.h"
-#include "penstock/routing_offer/offer.h"
+#include "penstock/core/base/errors.h"
+#include "penstock/domains/booking/offer/offer.h"
+#include "penstock/domains/booking/routing/checker.h"
 
 namespace {
 
-using namespace penstock::routing;
+using namespace penstock::booking;
 
 /// What an offer implies passes the checker, at the cost that was told.
 void check(OfferQuery query, const PricedOffer& offer) {
   if (!offer.fits) { return; }
-  const penstock::routing::Cost before = cost_of(query.instance, query.plan);
+  const penstock::booking::Cost before = cost_of(query.instance, query.plan);
   const auto first = static_cast<std::size_t>(query.instance.first_node(query.request()));
   for (int k = 0; k < query.instance.stops_per_request(); ++k) {
     query.instance.nodes[first + k].window = offer.windows[k];

@@ -4,12 +4,12 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "penstock/base/errors.h"
-#include "penstock/routing/parsers.h"
+#include "penstock/core/base/errors.h"
+#include "penstock/domains/booking/routing/parsers.h"
 
 namespace {
 
-using namespace penstock::routing;
+using namespace penstock::booking;
 
 void require(bool holds) {
   if (!holds) { std::abort(); }

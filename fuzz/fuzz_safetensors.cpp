@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "penstock/base/errors.h"
-#include "penstock/store/safetensors.h"
+#include "penstock/core/base/errors.h"
+#include "penstock/core/store/safetensors.h"
 
 namespace {
 

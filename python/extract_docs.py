@@ -3,7 +3,7 @@
 
     extract_docs.py OUTPUT HEADER...
 
-A `///` block before a class, struct, function or method becomes docs::Name or docs::Class_name, and so does the
+A `///` block before a class, struct, alias, function or method becomes docs::Name or docs::Class_name, and so does the
 trailing comment of a struct's field. A name that a binding uses and no header explains does not compile.
 """
 import pathlib
@@ -11,15 +11,19 @@ import re
 import sys
 
 TYPE = re.compile(r"^(?:class|struct|enum class) (?:alignas\(\d+\) )?(\w+)[^;]*$")
+ALIAS = re.compile(r"^using (\w+) =")
 FUNCTION = re.compile(r"(\w+)\(")
 FIELD = re.compile(r"(\w+)(?: = [^;]*)?;")
+# What may stand before a parenthesis and names nothing.
+KEYWORDS = {"alignas", "concept", "decltype", "default", "delete", "explicit", "noexcept", "operator", "requires", "sizeof",
+            "static_assert", "template"}
 
 
 def name_of(line):
     """What a declaration declares, or None."""
     line = line.strip()
-    found = TYPE.match(line) or FUNCTION.search(line) or FIELD.search(line)
-    return found and found[1]
+    found = TYPE.match(line) or ALIAS.match(line) or FUNCTION.search(line) or FIELD.search(line)
+    return found[1] if found and found[1] not in KEYWORDS else None
 
 
 def docs_of(lines):
@@ -37,7 +41,7 @@ def docs_of(lines):
             yield scope, block
         elif block and name_of(text):
             yield f"{scope}_{name_of(text)}" if scope else name_of(text), block
-        elif scope and "  // " in text:
+        elif scope and "  // " in text and name_of(text):
             yield f"{scope}_{name_of(text)}", [text.split("  // ", 1)[1]]
         block = []
 

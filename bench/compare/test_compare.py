@@ -4,6 +4,7 @@ import importlib.util
 import json
 import pathlib
 import sys
+import time
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -195,6 +196,25 @@ def test_a_peer_answers_turn_by_turn(tmp_path):
     assert peer._process.returncode == 0
 
 
+def test_processor_time_counts_what_the_kernel_does_too(tmp_path):
+    work = """
+import os, sys, time
+print('{"ready": true, "version": "1", "setting": ""}', flush=True)
+busy = time.monotonic() + 0.6
+while time.monotonic() < busy:
+    os.stat('/')
+sys.stdin.read()
+"""
+    peer = turns.PeerProcess("kernel", [sys.executable, "-c", work], 1, tmp_path)
+    peer.start()
+    time.sleep(0.8)
+    fields = pathlib.Path(f"/proc/{peer._process.pid}/stat").read_text().rpartition(")")[2].split()
+    user, system = int(fields[11]) / turns.TICKS, int(fields[12]) / turns.TICKS
+    assert system > 0
+    assert abs(peer.cpu_seconds() - (user + system)) < 0.05
+    peer.close()
+
+
 def test_every_system_has_its_turn_in_every_round(tmp_path):
     seen = []
     contest = turns.Contest([fake_peer(tmp_path, "a"), fake_peer(tmp_path, "b")],
@@ -224,6 +244,7 @@ def test_a_peer_that_hangs_or_talks_nonsense_fails(tmp_path):
     hanging = turns.PeerProcess("h", [sys.executable, "-c", "input()"], 1, tmp_path)
     with pytest.raises(turns.SystemFailed, match="no answer"):
         hanging.start(timeout_s=0.2)
+    assert hanging._process.wait(timeout=5) == -9, "one that hangs is killed, not asked"
     hanging.close()
     chatty = turns.PeerProcess("c", [sys.executable, "-c", "print('hello')"], 1, tmp_path)
     with pytest.raises(turns.SystemFailed, match="'hello' instead of a line with 'ready'"):

@@ -112,7 +112,7 @@ class Run:
         try:
             found = parse((self.path / name).read_text())
         except OSError as error:
-            raise DataError(f"{self.path}: there is no run in it: {name}: {error.strerror}") from error
+            raise DataError(f"{self.path}: not a run directory: {name}: {error.strerror}") from error
         except ValueError as error:
             raise DataError(f"{self.path / name}: {error}") from error
         if not isinstance(found, dict):

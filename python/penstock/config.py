@@ -65,7 +65,7 @@ class Config:
     """
 
     _settings: _core.Settings
-    _plan: _core.Plan
+    _plan: _core.RunPlan
     _module: Any = None  # a torch.nn.Module that net.kind may name
     _pickled: str = ""  # what makes the env that env.id names
 
@@ -150,7 +150,7 @@ class Config:
         settings = _core.Settings(self._settings)
         settings.add(path, "0", "Python")
         try:
-            _core.Plan(settings, self._module, self._pickled)
+            _core.RunPlan(settings, self._module, self._pickled)
         except _core.ConfigError as error:
             return str(error)
         return path
@@ -158,7 +158,7 @@ class Config:
     def _with(self, change: Any) -> Config:
         settings = _core.Settings(self._settings)
         change(settings)
-        plan = _core.Plan(settings, self._module, self._pickled)
+        plan = _core.RunPlan(settings, self._module, self._pickled)
         object.__setattr__(self, "_settings", settings)
         object.__setattr__(self, "_plan", plan)
         return self

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
-import json
 import os
 import pathlib
-import platform
 import shutil
 import sys
 import tempfile
@@ -26,23 +23,6 @@ from penstock.envs import action_space, observation_space, rows_of
 from penstock.factories import named
 
 QUIET_SECONDS = 5.0  # between lines on stderr
-
-
-def manifest(plan: _core.Plan) -> str:
-    """manifest.json of a run that began here, as docs/formats.md tells."""
-    keys = {path: value for path, value, _, _ in plan.fields()}
-    machine = platform.uname()
-    return json.dumps({
-        "penstock": _core.__version__,
-        "git": _core.git_hash,
-        "created": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "seed": keys["seed"],
-        "isa": _core.use_isa(keys["isa"]),
-        "command": " ".join(sys.orig_argv),
-        "machine": {"host": machine.node, "system": machine.system, "release": machine.release,
-                    "architecture": machine.machine, "cores": len(os.sched_getaffinity(0))},
-        "dependencies": {"torch": torch.__version__, "python": platform.python_version()},
-    }, indent=2) + "\n"
 
 
 class PPO:
@@ -178,8 +158,7 @@ class PPO:
         self._engine = None
         self._thread = threading.get_ident()
         try:
-            self._training = _core.Training(plan, str(self._run_dir), manifest(plan) if fresh else "", progress,
-                                            logged, note)
+            self._training = _core.Training(plan, str(self._run_dir), fresh, progress, logged, note)
         except BaseException:
             self._run_dir = None if fresh else self._run_dir
             raise
@@ -235,29 +214,14 @@ class PPO:
 
 def recorded_config(folder: pathlib.Path, policy: torch.nn.Module | None, pickled: str) -> Config:
     """What a run directory says it is."""
-    try:
-        text = (folder / "config.toml").read_text()
-    except OSError as error:
-        raise _core.DataError(f"{folder}: there is no run in it: {error.strerror}") from error
-    settings = _core.Settings()
-    settings.add_toml(text, "config.toml")
+    settings = _core.recorded_settings(str(folder))
     kind = {path: value for path, value, _ in settings.lines()}.get("net.kind")
     if (kind == _core.MODULE_KIND) != (policy is not None):
         remedy = "it was trained without one" if policy else "give it again: PPO.load(path, policy=...)"
         raise _core.UsageError(f"{folder}: its network is net.kind = {kind}; as to a torch.nn.Module, {remedy}")
     config = Config().copy(module=policy, pickled=pickled)
     config._with(lambda now: now.append(settings))
-    config.update({"isa": recorded_isa(folder)}, "manifest.json")
     return config
-
-
-def recorded_isa(folder: pathlib.Path) -> str:
-    """The instruction set that a run began on, if this machine has it: its bits go on as they were."""
-    try:
-        isa = json.loads((folder / "manifest.json").read_text()).get("isa", "auto")
-    except (OSError, ValueError):
-        return "auto"
-    return isa if isa in _core.supported_isas() else "auto"
 
 
 def saved_step(run: pathlib.Path) -> int:

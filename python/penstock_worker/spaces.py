@@ -119,7 +119,7 @@ class Codec:
     @staticmethod
     def _check(env: Any) -> None:
         if not isinstance(env, gymnasium.Env):
-            raise TypeError(f"the factory made {type(env).__name__}, which is no gymnasium.Env; envs of the old gym "
+            raise TypeError(f"the factory made {type(env).__name__}, which is not a gymnasium.Env; envs of the old gym "
                             "package need a wrapper such as shimmy's")
 
 

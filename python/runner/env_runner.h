@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "penstock/procs/shared_rows.h"
+#include "penstock/envs/python/shared_rows.h"
 
 namespace penstock::python {
 

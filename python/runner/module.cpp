@@ -1,7 +1,7 @@
 #include <memory>
 
 #include "env_runner.h"
-#include "penstock/procs/worker_port.h"
+#include "penstock/envs/python/worker_port.h"
 
 namespace penstock::python {
 namespace {

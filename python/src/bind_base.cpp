@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "bind.h"
-#include "penstock/base/config.h"
-#include "penstock/base/errors.h"
+#include "penstock/core/base/config.h"
+#include "penstock/core/base/errors.h"
 #include "penstock_docs.h"
 
 namespace penstock::python {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bind.h"
-#include "penstock/catalog/catalog.h"
+#include "penstock/app/catalog/catalog.h"
 #include "penstock_docs.h"
 
 namespace penstock::python {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "bind.h"
-#include "cli/version.h"
-#include "penstock/cli/cli.h"
+#include "penstock/app/cli/cli.h"
+#include "penstock/core/base/version_info.h"
 #include "penstock_docs.h"
 #include "python_host.h"
 
@@ -28,8 +28,8 @@ int run(const std::vector<std::string>& arguments) {
 
 void bind_cli(py::module_& m) {
   m.def("run_cli", run, py::arg("arguments"), docs::run_cli);
-  m.attr("__version__") = cli::version();
-  m.attr("git_hash") = cli::git_hash();
+  m.attr("__version__") = version();
+  m.attr("git_hash") = git_hash();
 }
 
 }  // namespace penstock::python

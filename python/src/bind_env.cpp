@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bind.h"
-#include "penstock/base/config.h"
-#include "penstock/base/errors.h"
+#include "penstock/core/base/config.h"
+#include "penstock/core/base/errors.h"
 #include "penstock_docs.h"
 #include "python_host.h"
 #include "vector_env.h"

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "bind.h"
-#include "penstock/base/errors.h"
-#include "penstock/nn/action_head.h"
-#include "penstock/train/engine.h"
+#include "penstock/core/act/action_head.h"
+#include "penstock/core/base/errors.h"
+#include "penstock/core/nn/mlp.h"
+#include "penstock/core/train/engine.h"
 
 namespace penstock::python {
 namespace {
@@ -45,7 +46,7 @@ class ModuleNetwork final : public Network {
     if (parameters_.empty()) { throw UsageError("policy: the module has no parameters"); }
   }
 
-  NetworkOutput forward(const Observation& batch, Want /*want*/) override {
+  NetworkOutput forward(const Observation& batch, Outputs /*want*/) override {
     const py::gil_scoped_acquire gil;
     // While sampling, rows are lent memory; a module might keep them.
     const bool lent = c10::InferenceMode::is_enabled();
@@ -94,10 +95,13 @@ class ModuleNetwork final : public Network {
 
 /// A copy of every parameter by name.
 std::map<std::string, at::Tensor> weights(Engine& engine) {
-  Policy& policy = engine.actor().policy;
+  const std::shared_ptr<const PolicyModel> model = engine.model();
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): tensors know no const
+  const at::Tensor flat =
+      at::from_blob(const_cast<float*>(model->weights()), {model->shape().num_floats}, at::kFloat);
   std::map<std::string, at::Tensor> out;
-  for (const ParameterSlot& slot : policy.slots()) {
-    out[slot.name] = Policy::view(policy.weights(), slot).clone();
+  for (const ParameterSlot& slot : model->shape().slots) {
+    out[slot.name] = Policy::view(flat, slot).clone();
   }
   return out;
 }
@@ -105,14 +109,14 @@ std::map<std::string, at::Tensor> weights(Engine& engine) {
 }  // namespace
 
 NetworkEntry module_entry(const py::object& module) {
-  const auto make = [held = shared_reference(module)](const EnvSpec& spec, const NetConfig& config,
+  const auto make = [held = shared_reference(module)](const EnvSpec& spec, const NetConfig&,
                                                       std::uint64_t) -> std::unique_ptr<Network> {
     const py::gil_scoped_acquire gil;
     const py::object copy = py::module_::import("copy").attr("deepcopy")(*held);
-    const std::size_t num_params = make_action_head(spec.action, config.squash)->num_params();
+    const std::size_t num_params = make_action_head(spec.action, false)->num_params();
     return std::make_unique<ModuleNetwork>(copy, spec, num_params);
   };
-  return {kModuleKind, "a torch.nn.Module from Python", make};
+  return network_entry<NetConfig>(kModuleKind, "a torch.nn.Module from Python", make);
 }
 
 void bind_nn(py::module_& m) {

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "bind.h"
-#include "penstock/fused/isa.h"
+#include "penstock/core/act/actor.h"
+#include "penstock/core/fused/isa.h"
+#include "penstock/core/train/trained_run.h"
 #include "penstock_docs.h"
 #include "python_host.h"
 #include "training.h"
@@ -20,21 +22,21 @@ namespace {
 template <class T>
 using Dense = py::array_t<T, py::array::c_style | py::array::forcecast>;
 
-std::shared_ptr<Plan> make_plan(const Settings& settings, const py::object& module,
-                                const std::string& pickled) {
+std::shared_ptr<RunPlan> make_plan(const Settings& settings, const py::object& module,
+                                   const std::string& pickled) {
   Catalog catalog = catalog_here(pickled);
   if (!module.is_none()) { catalog.networks.push_back(module_entry(module)); }
-  return std::make_shared<Plan>(settings, catalog);
+  return std::make_shared<RunPlan>(settings, catalog);
 }
 
 /// An env of Python is asked by starting an interpreter.
-EnvSpec spec_of(const Plan& plan) {
+EnvSpec spec_of(const RunPlan& plan) {
   const py::gil_scoped_release unlocked;
   return plan.env().spec();
 }
 
 /// (path, value, doc, origin) of every key.
-py::list fields_of_plan(const Plan& plan) {
+py::list fields_of_plan(const RunPlan& plan) {
   py::list out;
   for (const Field& field : plan.fields()) {
     const py::object value = std::visit(
@@ -44,80 +46,27 @@ py::list fields_of_plan(const Plan& plan) {
   return out;
 }
 
-std::unique_ptr<Engine> make_engine(const Plan& plan) {
+std::unique_ptr<Engine> make_engine(const RunPlan& plan) {
   const py::gil_scoped_release unlocked;
   const OneTorchThread one;
   return std::make_unique<Engine>(plan);
-}
-
-Checkpoint chosen_checkpoint(CheckpointStore& store, const std::string& path,
-                             const std::variant<std::string, std::int64_t>& which) {
-  if (std::holds_alternative<std::int64_t>(which)) {
-    return store.load(std::get<std::int64_t>(which));
-  }
-  const auto& word = std::get<std::string>(which);
-  if (word == "latest") {
-    return store.load_latest([](const std::string&) {});
-  }
-  if (word != "best") {
-    throw UsageError("checkpoint = " + word + ": expected latest, best or a step");
-  }
-  if (const auto best = store.best()) { return store.load(*best); }
-  throw DataError(path + ": no checkpoint is marked best yet; use the latest");
 }
 
 void restore(Engine& engine, const std::string& path,
              const std::variant<std::string, std::int64_t>& which) {
   const py::gil_scoped_release unlocked;
   RunDir dir(path, RunDir::Open::read);
-  engine.restore(chosen_checkpoint(dir.checkpoints(), path, which));
+  const auto* step = std::get_if<std::int64_t>(&which);
+  const std::string word = step != nullptr ? std::to_string(*step) : std::get<std::string>(which);
+  engine.restore(chosen_checkpoint(dir, word, CheckpointPart::whole, [](const std::string&) {}));
 }
 
-EvalResult evaluate_engine(Engine& engine, const Plan& plan, std::int64_t episodes,
+EvalResult evaluate_engine(Engine& engine, const RunPlan& plan, std::int64_t episodes,
                            std::uint64_t seed, bool deterministic) {
   const py::gil_scoped_release unlocked;
   const OneTorchThread one;
-  return evaluate(engine.actor(), plan.env(), engine.pool(),
+  return evaluate(engine.player(), plan.env(), engine.pool(),
                   {.episodes = episodes, .seed = seed, .deterministic = deterministic});
-}
-
-/// The env's head, which knows of masks when some are given, whatever the env says.
-std::unique_ptr<ActionHead> head_for(const Plan& plan, bool masked) {
-  const ActionSpec action = plan.env().spec().action;
-  if (action.continuous()) { return make_action_head(action, plan.config().net.squash); }
-  return make_action_head(MultiDiscrete{action.choices(), masked}, false);
-}
-
-/// Rows to choose actions for, and where to.
-struct Question {
-  std::size_t num_rows;
-  std::vector<float> obs;            // [n, F]
-  std::span<const bool> legal;       // [n, A] or empty
-  std::span<std::int64_t> choices;   // [n, D], one of the two
-  std::span<float> points;           // [n, D]
-  std::optional<ActionNoise> noise;  // none: the most likely action
-};
-
-void answer(Question& question, const Actor& actor, const ActionHead& head) {
-  std::vector<float> params(question.num_rows * head.num_params());
-  std::vector<float> log_prob(question.num_rows);
-  if (actor.normaliser != nullptr) { actor.normaliser->apply(question.obs); }
-  actor.policy.infer(0, {.num_rows = question.num_rows,
-                         .obs = question.obs,
-                         .legal = question.legal,
-                         .params = params});
-  const ActionBlock block{.params = params,
-                          .legal = question.legal,
-                          .choices = question.choices,
-                          .points = question.points,
-                          .log_prob = log_prob};
-  if (question.noise) {
-    head.sample(block, *question.noise);
-  } else {
-    head.mode(block);
-  }
-  const std::vector<float> drawn(question.points.begin(), question.points.end());
-  if (!drawn.empty()) { head.to_env(drawn, question.points); }
 }
 
 /// Features [n, F] as the rows that policies read.
@@ -146,7 +95,7 @@ std::span<T> span_of(py::array_t<T>& array) {
 
 /// Actions [n, D] for rows [n, F]; sampled with the numbers of (seed, row, step), or the most
 /// likely ones when there is no seed.
-py::array predict(Engine& engine, const Plan& plan, const Dense<float>& obs,
+py::array predict(Engine& engine, const RunPlan& plan, const Dense<float>& obs,
                   const std::optional<Dense<bool>>& legal, std::optional<std::uint64_t> seed,
                   std::uint64_t step) {
   const EnvSpec spec = plan.env().spec();
@@ -156,18 +105,16 @@ py::array predict(Engine& engine, const Plan& plan, const Dense<float>& obs,
   if (legal) { require_size("legal", legal->size(), obs.shape(0), action.num_actions()); }
   py::array_t<std::int64_t> choices({action.continuous() ? 0 : obs.shape(0), dims});
   py::array_t<float> points({action.continuous() ? obs.shape(0) : 0, dims});
-  Question question{.num_rows = static_cast<std::size_t>(obs.shape(0)),
-                    .obs = rows_of(spec.obs, {obs.data(), static_cast<std::size_t>(obs.size())}),
-                    .legal = {},
-                    .choices = span_of(choices),
-                    .points = span_of(points),
-                    .noise = {}};
-  if (legal) { question.legal = {legal->data(), static_cast<std::size_t>(legal->size())}; }
-  if (seed) { question.noise = ActionNoise{.seed = *seed, .first_env = 0, .step = step}; }
-  {
+  const std::vector<float> rows =
+      rows_of(spec.obs, {obs.data(), static_cast<std::size_t>(obs.size())});
+  ActRows ask{.count = static_cast<std::size_t>(obs.shape(0)), .obs = rows};
+  if (legal) { ask.legal = {legal->data(), static_cast<std::size_t>(legal->size())}; }
+  const ActionNoise noise{.seed = seed.value_or(0), .first_env = 0, .step = step};
+  const ActResult into{.choices = span_of(choices), .env_points = span_of(points)};
+  if (ask.count > 0) {
     const py::gil_scoped_release unlocked;
     const OneTorchThread one;
-    answer(question, engine.actor(), *head_for(plan, legal.has_value()));
+    make_actor(engine.model())->act(ask, into, seed ? &noise : nullptr);
   }
   if (action.continuous()) { return points; }
   return choices;
@@ -181,7 +128,7 @@ py::dict to_dict(const Metrics& metrics) {
 }
 
 std::unique_ptr<Training> make_training(
-    const std::shared_ptr<Plan>& plan, const std::string& path, const std::string& manifest,
+    const std::shared_ptr<RunPlan>& plan, const std::string& path, bool fresh,
     std::function<bool(const Progress&)> progress,
     const std::function<bool(const Progress&, const py::dict&)>& logged,
     std::function<void(const std::string&)> note) {
@@ -192,7 +139,7 @@ std::unique_ptr<Training> make_training(
                   std::move(note)};
   const py::gil_scoped_release unlocked;
   const OneTorchThread one;
-  return std::make_unique<Training>(plan, path, manifest, std::move(watcher));
+  return std::make_unique<Training>(plan, path, fresh, std::move(watcher));
 }
 
 std::string use_isa(const std::string& name) {
@@ -232,15 +179,15 @@ void bind_results(py::module_& m) {
 }
 
 void bind_engine(py::module_& m) {
-  py::class_<Plan, std::shared_ptr<Plan>>(m, "Plan", docs::Plan)
+  py::class_<RunPlan, std::shared_ptr<RunPlan>>(m, "RunPlan", docs::RunPlan)
       .def(py::init(&make_plan), py::arg("settings"), py::arg("module") = py::none(),
-           py::arg("pickled") = "", docs::Plan_Plan)
+           py::arg("pickled") = "", docs::RunPlan_RunPlan)
       .def("fields", fields_of_plan, "(path, value, doc, origin) of every key.")
       .def(
-          "toml", [](const Plan& plan) { return to_toml(plan.fields()); }, docs::to_toml)
+          "toml", [](const RunPlan& plan) { return to_toml(plan.fields()); }, docs::to_toml)
       .def(
-          "spec", [](const Plan& plan) { return describe(spec_of(plan)); }, docs::EnvSpec)
-      .def("warnings", &Plan::warnings, docs::Plan_warnings);
+          "spec", [](const RunPlan& plan) { return describe(spec_of(plan)); }, docs::EnvSpec)
+      .def("warnings", &RunPlan::warnings, docs::RunPlan_warnings);
   py::class_<Engine>(m, "Engine", docs::Engine)
       .def(py::init(&make_engine), py::arg("plan"))
       .def("restore", restore, py::arg("path"), py::arg("checkpoint"), docs::Engine_restore)
@@ -261,7 +208,7 @@ void bind_train(py::module_& m) {
   bind_results(m);
   bind_engine(m);
   py::class_<Training>(m, "Training", docs::Training)
-      .def(py::init(&make_training), py::arg("plan"), py::arg("path"), py::arg("manifest"),
+      .def(py::init(&make_training), py::arg("plan"), py::arg("path"), py::arg("fresh"),
            py::arg("progress"), py::arg("logged"), py::arg("note"), docs::Training_Training)
       .def("run", &Training::run, py::call_guard<py::gil_scoped_release>(), docs::Training_run)
       .def("save", &Training::save, py::call_guard<py::gil_scoped_release>(), docs::Training_save)
@@ -271,6 +218,10 @@ void bind_train(py::module_& m) {
         "Chooses an instruction set for the fused kernels; the name of the one in use.");
   m.def("supported_isas", &fused::supported_isas,
         "Instruction sets that this machine has kernels for, the best first.");
+  m.def(
+      "recorded_settings",
+      [](const std::string& dir) { return recorded_settings(dir, [](const std::string&) {}); },
+      py::arg("dir"), docs::recorded_settings);
   m.attr("MODULE_KIND") = kModuleKind;
 }
 

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "../runner/env_runner.h"
+#include "penstock/core/base/json.h"
+#include "penstock/envs/python/python_env.h"
 
 namespace penstock::python {
 namespace {
@@ -48,7 +50,7 @@ Catalog catalog_here(const std::string& pickled) {
   const py::object executable = sys.attr("executable");
   return default_catalog(
       {.python = executable.is_none() ? "" : executable.cast<std::string>(),
-       .payload = payload.dump(),
+       .payload = to_text(payload),
        .make_inline = [](SharedRows& rows, const std::string& text)
            -> std::unique_ptr<InlineWorker> { return std::make_unique<Inline>(rows, text); },
        .fork_server = fork_server});

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "bind.h"
-#include "penstock/catalog/catalog.h"
+#include "penstock/app/catalog/catalog.h"
 
 namespace penstock::python {
 

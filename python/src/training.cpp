@@ -4,47 +4,35 @@
 
 #include <utility>
 
-#include "penstock/base/memory.h"
-
 namespace penstock::python {
 namespace {
 
-std::shared_ptr<Plan> possible(std::shared_ptr<Plan> plan) {
-  device_of(plan->config().device);
-  plan->require_memory(available_memory());
-  return plan;
+/// "3.11.2", as PY_VERSION spells it.
+std::string python_version() {
+  const std::string text = Py_GetVersion();
+  return text.substr(0, text.find(' '));
 }
 
 }  // namespace
-
 OneTorchThread::OneTorchThread() : before_(at::get_num_threads()) { use_one_torch_thread(); }
 OneTorchThread::~OneTorchThread() { at::set_num_threads(before_); }
 
-Training::Training(std::shared_ptr<Plan> plan, const std::string& path, const std::string& manifest,
+Training::Training(std::shared_ptr<RunPlan> plan, const std::string& path, bool fresh,
                    Watcher watcher)
-    : plan_(possible(std::move(plan))),
-      watcher_(std::move(watcher)),
-      dir_(path, manifest.empty() ? RunDir::Open::resume : RunDir::Open::fresh,
-           static_cast<std::size_t>(plan_->config().run.keep)),
-      trainer_(*plan_, dir_, observer()) {
-  dir_.write("config.toml", to_toml(plan_->fields()));
-  if (manifest.empty()) {
-    trainer_.resume();
-  } else {
-    dir_.write("manifest.json", manifest);
-    trainer_.save();  // from the first moment on there is something to resume
-  }
+    : watcher_(std::move(watcher)) {
+  const RunOptions options{
+      .listener = listener(), .dependencies = {{"python", python_version()}}, .dir = path};
+  run_ = fresh ? Run::fresh(std::move(plan), options) : Run::resume(path, std::move(plan), options);
 }
 
 Summary Training::run() {
-  const OneTorchThread one;
-  const Summary summary = trainer_.run(stop_);
+  const Summary summary = run_->run(stop_);
   if (failure_) { std::rethrow_exception(std::exchange(failure_, nullptr)); }
   return summary;
 }
 
-Observer Training::observer() {
-  Observer out;
+RunListener Training::listener() {
+  RunListener out;
   out.progress = [this](const Progress& now) { ask([&] { return watcher_.progress(now); }); };
   out.logged = [this](const Progress& now, const Metrics& metrics) {
     ask([&] { return watcher_.logged(now, metrics); });

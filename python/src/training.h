@@ -6,8 +6,8 @@
 #include <string>
 
 #include "bind.h"
-#include "penstock/store/run_dir.h"
-#include "penstock/train/trainer.h"
+#include "penstock/core/train/engine.h"
+#include "penstock/core/train/run.h"
 
 namespace penstock::python {
 
@@ -34,29 +34,25 @@ struct Watcher {
 /// A run with its directory, watched from Python: what `penstock train` and `penstock resume` do.
 class Training {
  public:
-  /// Fresh, with this manifest, when `manifest` is not empty; else resumed. Holds the directory's
-  /// lock until destruction.
-  Training(std::shared_ptr<Plan> plan, const std::string& path, const std::string& manifest,
-           Watcher watcher);
+  /// A fresh run, or a resumed one. Holds the directory's lock until destruction.
+  Training(std::shared_ptr<RunPlan> plan, const std::string& path, bool fresh, Watcher watcher);
 
   /// Until the budget is spent or the watcher stops it; saved either way. What a watcher throws,
   /// Ctrl-C included, is thrown again once the run is saved.
   Summary run();
   /// A checkpoint now; only from a watcher.
-  void save() { trainer_.save(); }
+  void save() { run_->save(); }
   /// For use at rest: before and after run(), and from a watcher.
-  [[nodiscard]] Engine& engine() { return trainer_.engine(); }
+  [[nodiscard]] Engine& engine() { return run_->engine(); }
 
  private:
-  Observer observer();
+  RunListener listener();
   void ask(const std::function<bool()>& question);
 
-  std::shared_ptr<Plan> plan_;
   Watcher watcher_;
   std::atomic<bool> stop_{false};
   std::exception_ptr failure_;
-  RunDir dir_;
-  Trainer trainer_;
+  std::unique_ptr<Run> run_;
 };
 
 }  // namespace penstock::python

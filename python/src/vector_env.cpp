@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "penstock/base/errors.h"
+#include "penstock/core/base/errors.h"
 
 namespace penstock::python {
 namespace {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "penstock/base/thread_pool.h"
-#include "penstock/env/vec_env.h"
+#include "penstock/core/base/thread_pool.h"
+#include "penstock/core/env/vec_env.h"
 
 namespace penstock::python {
 

@@ -57,4 +57,4 @@ def test_mistakes_are_told(penstock, tmp_path):
     assert "--beta x" in penstock(*FAST, "--beta", "x", "--out", tmp_path / "b", code=2).stderr
     penstock("cage2", "search", "--compliance-threshold", 2, code=2)
     (tmp_path / "journal.jsonl").write_text("not a journal\n")
-    assert "no journal" in penstock(*FAST, "--out", tmp_path, code=65).stderr
+    assert "not a journal of a search" in penstock(*FAST, "--out", tmp_path, code=65).stderr

@@ -76,18 +76,26 @@ def test_the_env_trains(penstock, tmp_path):
     assert penstock.json("eval", tmp_path / "run", "--episodes", 10)["mean_reward"] < 0
 
 
-def test_a_workflow_is_trained_and_told(penstock):
+def test_a_workflow_is_trained_told_and_kept(penstock, tmp_path):
     few = ("--n-envs", 5, "--train-episodes-per-env", 3, "--eval-episodes", 5, "--seed", 2, "--red", "meander",
            "--order", "op_server,enterprise,user,op_host,defender")
-    result = penstock.json("cage2", "workflow", *few)
+    runs = (tmp_path / str(number) for number in range(10))
+
+    def train(*more):
+        return penstock.json("cage2", "workflow", *few, *more, "--run-dir", next(runs))
+
+    result = train()
     assert result["order"] == "op_server,enterprise,user,op_host,defender" and result["red"] == "meander"
     assert result["episodes"] == 15 and result["steps"] == 1500 == result["curve"][-1]["steps"]
     assert len(result["curve"]) == 3 and not result["stopped_early"] and 0 <= result["compliance"] <= 1
     assert result["mean_return"] < 0 < result["std_error"]
-    assert penstock.json("cage2", "workflow", *few, "--threads", 2)["digest"] == result["digest"]
-    assert result["digest"] in penstock("cage2", "workflow", *few).stdout
-    assert penstock.json("cage2", "workflow", *few, "--unconditioned")["digest"] != result["digest"]
-    assert penstock.json("cage2", "workflow", *few, "--set", "ppo.clip=0.1")["digest"] != result["digest"]
+    assert train("--threads", 2)["digest"] == result["digest"]
+    assert result["digest"] in penstock("cage2", "workflow", *few, "--run-dir", next(runs)).stdout
+    assert train("--unconditioned")["digest"] != result["digest"]
+    assert train("--set", "ppo.clip=0.1")["digest"] != result["digest"]
+
+    assert penstock.json("eval", result["run_dir"], "--episodes", 3)["mean_reward"] < 0
+    assert "already holds a run" in penstock("cage2", "workflow", *few, "--run-dir", result["run_dir"], code=73).stderr
 
 
 def test_an_order_that_is_none(penstock):

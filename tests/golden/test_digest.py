@@ -82,3 +82,18 @@ def test_a_checkpoint_serves_both_learners(penstock, tmp_path):
     assert max(rewards) - min(rewards) < 20  # the same policy but for rounding, in a chaotic env
     done = penstock.json("resume", tmp_path / "run", "--total-timesteps", 12288, PENSTOCK_LEARNER="eager")
     assert done["total_timesteps"] == 12288
+
+
+@pytest.mark.parametrize("learner", ["fused", "eager"])
+def test_a2c_has_one_digest_for_any_threads_and_for_a_run_that_was_interrupted(penstock, tmp_path, learner):
+    def train(name, steps, *args):
+        return penstock.json("train", "--recipe", "cartpole-a2c", "--total-timesteps", steps, "--learner", learner,
+                             "--set", "rollout.shards=4", "--set", "a2c.learning_rate_schedule=constant",
+                             "--set", "normalise.obs=true", "--set", "normalise.reward=true",
+                             "--set", "run.eval_episodes=0", "--run-dir", tmp_path / name, *args)["digest"]
+
+    whole = {train(str(threads), 16384, "--threads", threads) for threads in (1, 2, 4)}
+    assert len(whole) == 1
+    train("half", 8192)
+    resumed = penstock.json("resume", tmp_path / "half", "--total-timesteps", 16384)["digest"]
+    assert {resumed} == whole

@@ -11,7 +11,7 @@ import urllib.request
 
 import pytest
 
-DOC = pathlib.Path(__file__).resolve().parents[2] / "docs" / "offer.md"
+DOC = pathlib.Path(__file__).resolve().parents[2] / "docs" / "booking" / "offer.md"
 BLOCKS = re.findall(r"```(?:json|bash)\n(.*?)```", DOC.read_text(), re.S)
 QUERY, COMMAND, ANSWER = BLOCKS[:3]
 

@@ -52,7 +52,7 @@ def test_the_env_is_planned_by_it(penstock, folder):
 
 def test_a_wrong_model_names_the_remedy(penstock, folder):
     missing = penstock("dvrptw", "oracle", "eval", "--model", folder / "none.safetensors", code=None)
-    assert missing.returncode != 0 and "penstock dvrptw oracle train --out" in missing.stderr
+    assert missing.returncode != 0 and "penstock booking oracle train --out" in missing.stderr
     odd = penstock("dvrptw", "eval", "--episodes", 1, "--set", "env.oracle=neural-9", code=None)
     assert odd.returncode == 2 and "neural-8" in odd.stderr
 

@@ -34,3 +34,12 @@ def test_toys(penstock, tmp_path, env, goal):
     config = (run / "config.toml").read_text()
     length = next(float(x.split("=")[1].split("#")[0]) for x in config.splitlines() if x.startswith(best))
     assert result["eval"]["mean_reward"] >= goal * length
+
+
+@pytest.mark.parametrize("learner,seed", [("fused", 1), ("fused", 2), ("fused", 3), ("fused", 4), ("fused", 5), ("eager", 1)])
+def test_a2c_learns_cartpole(penstock, tmp_path, learner, seed):
+    run = tmp_path / "run"
+    budget = 500_000 if learner == "fused" else 100_000
+    penstock("train", "--recipe", "cartpole-a2c", "--total-timesteps", budget, "--seed", seed, "--learner", learner,
+             "--run-dir", run)
+    assert penstock.json("eval", run, "--episodes", 100)["mean_reward"] >= (475 if learner == "fused" else 200)

@@ -1,5 +1,6 @@
 """`python -m penstock` is the executable: output, exit codes and signals."""
 
+import json
 import os
 import signal
 import subprocess
@@ -25,6 +26,16 @@ def test_output_and_exit_codes(cli, tmp_path):
     cli("eval", tmp_path, code=65)
     cli("train", "--total-timesteps", 4096, "--set", "run.eval_episodes=0", "--run-dir", tmp_path / "run")
     cli("train", "--total-timesteps", 4096, "--run-dir", tmp_path / "run", code=73)
+
+
+def test_an_env_is_checked(cli):
+    assert "BAD" not in cli("envs", "--check", "cartpole", "--set", "env.max_steps=50").stdout
+    told = json.loads(cli("envs", "--check", "cartpole", "--json").stdout)
+    assert told["kept"] and len(told["promises"]) == 19
+    short = json.loads(cli("envs", "--check", "pendulum", "--steps", 10, "--json", code=1).stdout)
+    assert ["episodes end"] == [each["promise"] for each in short["promises"] if not each["kept"]]
+    assert "did you mean 'cartpole'" in cli("envs", "--check", "cartpol", code=78).stderr
+    assert "env.max_steps" in cli("envs", "--check", "cartpole", "--set", "env.max_step=5", code=78).stderr
 
 
 def test_recipes_come_with_it(cli):

@@ -212,7 +212,7 @@ class TestSaving:
     def test_nothing_to_save_or_load(self, tmp_path):
         with pytest.raises(penstock.UsageError, match="before the first learn"):
             ppo().save(tmp_path / "saved")
-        with pytest.raises(penstock.DataError, match="no run"):
+        with pytest.raises(penstock.DataError, match="not a run directory"):
             penstock.PPO.load(tmp_path)
 
     def test_a_run_directory_belongs_to_one(self, tmp_path):

@@ -565,7 +565,7 @@ class TestCommandLine:
         assert code(run, "--to", "mlflow", "--offline") == code(run, "--to", "wandb", "--tracking-uri", "x") == 2
         assert code("--help") == 0
         assert code(tmp_path / "none", "--to", "wandb", "--offline") == 65
-        assert "there is no run in it" in capsys.readouterr().err
+        assert "not a run directory" in capsys.readouterr().err
         (run / "manifest.json").write_text("{")
         assert code(run, "--to", "wandb", "--offline") == 65
 

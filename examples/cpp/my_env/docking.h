@@ -1,7 +1,7 @@
 #pragma once
 #include <cmath>
 
-#include "penstock/env/batched_env.h"
+#include "penstock/penstock.h"
 
 /// A ship must come to rest at a quay. The engine pushes astern, not at all, or ahead; the water
 /// carries the ship along. Between the two marks stands the simulation; all else is Penstock's.

@@ -1,8 +1,7 @@
 // Everything that `penstock` can do, with one more env:
 //     my_env train --env my_env --num-envs 8 --total-timesteps 200_000
 #include "docking.h"
-#include "penstock/catalog/catalog.h"
-#include "penstock/cli/cli.h"
+#include "penstock/penstock.h"
 
 int main(int argc, char** argv) {
   auto catalog = penstock::default_catalog();

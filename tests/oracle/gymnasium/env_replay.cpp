@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "penstock/classic/acrobot.h"
-#include "penstock/classic/cartpole.h"
-#include "penstock/classic/mountain_car.h"
-#include "penstock/classic/pendulum.h"
+#include "penstock/envs/classic/acrobot.h"
+#include "penstock/envs/classic/cartpole.h"
+#include "penstock/envs/classic/mountain_car.h"
+#include "penstock/envs/classic/pendulum.h"
 
 /// env_replay ENV INPUT OUTPUT: plays recorded actions from recorded states. Files hold doubles.
 ///     input:  per episode  num_steps, state[S], action[num_steps]

@@ -6,11 +6,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "penstock/algo/ppo.h"
-#include "penstock/catalog/catalog.h"
-#include "penstock/rollout/sampler.h"
-#include "penstock/store/safetensors.h"
-#include "penstock/train/config.h"
+#include "penstock/app/catalog/catalog.h"
+#include "penstock/core/algo/ppo.h"
+#include "penstock/core/rollout/sampler.h"
+#include "penstock/core/store/safetensors.h"
+#include "penstock/core/train/config.h"
 
 using namespace penstock;
 
@@ -69,28 +69,39 @@ void run(const Case& which, Fusion fusion, const std::string& path) {
     settings.add_assignment(common, "dump");
   }
   for (const std::string& setting : which.settings) { settings.add_assignment(setting, "dump"); }
-  const Plan plan(settings, default_catalog());
+  const RunPlan plan(settings, default_catalog());
   const RunConfig& config = plan.config();
   const auto envs = plan.env().make(static_cast<std::size_t>(config.env.num_envs), config.seed);
   const Shards shards(envs->num_envs(), static_cast<std::size_t>(config.rollout.shards));
-  const auto head = make_action_head(envs->spec().action, config.net.squash);
-  Policy policy([&] { return plan.network().make(envs->spec(), config.net, config.seed); },
-                shards.count(), at::kCPU, fusion);
+  const std::shared_ptr<const ActionHead> head =
+      make_action_head(envs->spec().action, config.net.squash);
+  Policy policy([&] { return plan.network().make(envs->spec(), config.seed); }, shards.count(),
+                at::kCPU, fusion);
   ThreadPool pool({.num_threads = 2, .on_start = [] { at::set_num_threads(1); }});
-  RolloutBuffer buffer(envs->spec(), config.horizon(), config.env.num_envs);
-  Sampler sampler(
-      *envs, policy, *head, shards, buffer, pool,
-      {.seed = config.seed, .gamma = config.ppo.gamma, .lambda = config.ppo.gae_lambda});
-  Ppo ppo(config.ppo, policy, *head, shards, pool, config.seed);
+  Fragment buffer(envs->spec(), plan.horizon(), config.env.num_envs);
+  const auto model = policy.publish(policy.shape(envs->spec(), head, 0), {});
+  std::vector<std::unique_ptr<Actor>> actors;
+  for (std::size_t s = 0; s < shards.count(); ++s) { actors.push_back(make_actor(model)); }
+  Sampler sampler(*envs, std::move(actors), shards, buffer, pool, alone(), {.seed = config.seed});
+  const PpoConfig& ppo_keys = *ppo_config(plan.algorithm());
+  const LearnerParts parts{.policy = policy,
+                           .head = *head,
+                           .shards = shards,
+                           .pool = pool,
+                           .peers = alone(),
+                           .seed = config.seed};
+  Ppo ppo(ppo_keys, parts);
 
-  sampler.advance(config.horizon());
+  sampler.advance(plan.horizon());
   sampler.finish();
   Named out;
   for (const auto& [name, tensor] : buffer.tensors()) {
     out.emplace_back("rollout." + name, tensor);
   }
-  out.emplace_back("rollout.advantage", buffer.advantage);
-  out.emplace_back("rollout.target", buffer.target);
+  GaeTargets gae(parts, {.gamma = ppo_keys.gamma, .lambda = ppo_keys.gae_lambda});
+  const Targets targets = gae.compute(buffer);
+  out.emplace_back("rollout.advantage", targets.advantage);
+  out.emplace_back("rollout.target", targets.value);
   add_weights(policy, "before.", out);
   const Metrics metrics = ppo.update(buffer, 0.0);
   add_weights(policy, "after.", out);

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "penstock/base/random.h"
-#include "penstock/routing/checker.h"
-#include "penstock/routing/generators.h"
-#include "penstock/routing/oracle.h"
+#include "penstock/core/base/random.h"
+#include "penstock/domains/booking/routing/checker.h"
+#include "penstock/domains/booking/routing/generators.h"
+#include "penstock/domains/booking/routing/oracle.h"
 
-namespace penstock::routing {
+namespace penstock::booking {
 namespace {
 
 /// What it costs to book a day's requests one at a time.
@@ -33,7 +33,7 @@ Cost book(RoutingOracle& oracle, const Instance& day, std::uint64_t seed) {
 
 }  // namespace
 
-// pyvrp.json is PyVRP 0.14's own: bench/routing/routing_bench.py days --count 8 --golden pyvrp.json
+// pyvrp.json is PyVRP 0.14's own: bench/booking/routing_bench.py days --count 8 --golden pyvrp.json
 TEST_CASE("rr-50 ends within 2.5 % of PyVRP, which sees the whole day for a second") {
   std::ifstream file(std::string(PENSTOCK_TEST_ORACLE) + "/routing/pyvrp.json");
   const nlohmann::json golden = nlohmann::json::parse(file);
@@ -57,4 +57,4 @@ TEST_CASE("rr-50 ends within 2.5 % of PyVRP, which sees the whole day for a seco
   }
 }
 
-}  // namespace penstock::routing
+}  // namespace penstock::booking

@@ -2,23 +2,23 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "penstock/base/errors.h"
-#include "penstock/search/acquisition.h"
+#include "penstock/core/base/errors.h"
+#include "penstock/domains/cage2/search/acquisition.h"
 
 namespace {
 
 using nlohmann::json;
-using namespace penstock::search;
+using namespace penstock::cage2::search;
 
-std::vector<Observation> data_of(const json& question) {
-  std::vector<Observation> data;
+std::vector<Measurement> data_of(const json& question) {
+  std::vector<Measurement> data;
   for (std::size_t i = 0; i < question["order"].size(); ++i) {
     data.push_back({question["order"][i], question["value"][i], question["variance"][i]});
   }
   return data;
 }
 
-Range range_of(const json& pair) { return {pair[0], pair[1]}; }
+Bounds range_of(const json& pair) { return {pair[0], pair[1]}; }
 
 json answer(const json& question) {
   const auto data = data_of(question);

@@ -8,8 +8,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "penstock/base/errors.h"
-#include "penstock/store/run_dir.h"
+#include "penstock/core/base/errors.h"
+#include "penstock/core/store/run_dir.h"
 
 namespace {
 

@@ -1,0 +1,143 @@
+// How long pricing the 16 offers takes on plans of 100 rides, and how long a day takes to generate.
+//     offer_bench [QUERIES]
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "penstock/core/base/stopwatch.h"
+#include "penstock/domains/booking/offer/offer.h"
+#include "penstock/domains/booking/routing/generators.h"
+#include "penstock/domains/booking/routing/tours.h"
+
+namespace {
+
+using namespace penstock::booking;
+using nlohmann::json;
+
+constexpr std::int32_t kPlanned = 100;
+
+double cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+json stop_json(const Instance& day, std::int32_t node) {
+  const auto at = static_cast<std::size_t>(node);
+  return {{"x", day.points[at].x},
+          {"y", day.points[at].y},
+          {"earliest", day.nodes[at].window.earliest},
+          {"latest", day.nodes[at].window.latest}};
+}
+
+/// A plan of 100 rides by insertion, and one more.
+std::string make_query(const Generator& generator, std::uint64_t seed) {
+  Instance day;
+  generator.make(seed, day);
+  Tours tours;
+  tours.clear(day);
+  for (std::int32_t i = 0; i < kPlanned; ++i) {
+    const Insertion place = tours.cheapest(i);
+    if (!place.fits()) { return {}; }
+    tours.insert(i, place);
+  }
+  json query = {{"mode", "ride"},
+                {"vehicles", day.vehicles},
+                {"capacity", day.capacity},
+                {"depot", {{"x", day.points[0].x}, {"y", day.points[0].y}}},
+                {"requests", json::array()},
+                {"routes", json::array()}};
+  for (std::int32_t i = 0; i <= kPlanned; ++i) {
+    const std::int32_t first = day.first_node(i);
+    const json request = {{"id", fmt::format("r{}", i)},
+                          {"pickup", stop_json(day, first)},
+                          {"dropoff", stop_json(day, first + 1)}};
+    if (i < kPlanned) {
+      query["requests"].push_back(request);
+    } else {
+      query["new"] = request;
+    }
+  }
+  for (const auto& route : tours.plan().routes) {
+    json ids = json::array();
+    for (const std::int32_t node : route) {
+      ids.push_back(fmt::format("r{}", day.request_of(node)));
+    }
+    query["routes"].push_back(ids);
+  }
+  return query.dump();
+}
+
+struct Times {
+  std::vector<double> wall;
+  std::vector<double> cpu;
+};
+
+template <class Work>
+void measure(Times& times, Work work) {
+  const double cpu = cpu_seconds();
+  const penstock::Stopwatch watch;
+  work();
+  times.wall.push_back(watch.seconds());
+  times.cpu.push_back(cpu_seconds() - cpu);
+}
+
+void print(const char* what, Times times) {
+  for (auto* list : {&times.wall, &times.cpu}) {
+    std::sort(list->begin(), list->end());
+    const auto at = [&](double share) {
+      return 1e6 * (*list)[static_cast<std::size_t>(share * static_cast<double>(list->size() - 1))];
+    };
+    fmt::print("| {}, {} | {:.0f} | {:.0f} | {:.0f} |\n", what, list == &times.cpu ? "CPU" : "wall",
+               at(0.5), at(0.99), at(1));
+  }
+}
+
+void time_days(const char* name) {
+  constexpr int kDays = 20000;
+  const auto generator = make_generator(name, {});
+  Instance day;
+  generator->make(0, day);
+  const double cpu = cpu_seconds();
+  for (std::uint64_t seed = 1; seed <= kDays; ++seed) { generator->make(seed, day); }
+  fmt::print("{}: {:.2f} us of CPU per day of 30 rides\n", name,
+             1e6 * (cpu_seconds() - cpu) / kDays);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int queries = argc > 1 ? std::stoi(argv[1]) : 2000;
+  const auto generator = make_generator("city", {.requests = kPlanned + 1, .vehicles = 20});
+  OfferPricer pricer;
+  Times parse;
+  Times price;
+  Times tell;
+  Times all;
+  std::size_t bytes = 0;
+  for (int seed = 0; seed < queries; ++seed) {
+    const std::string text = make_query(*generator, static_cast<std::uint64_t>(seed));
+    if (text.empty()) { continue; }
+    measure(all, [&] {
+      OfferQuery query;
+      std::vector<PricedOffer> offers;
+      measure(parse, [&] { query = parse_offer_query(text, "bench"); });
+      measure(price, [&] { offers = pricer.price(query); });
+      measure(tell, [&] { bytes += offers_json(query, offers).size(); });
+    });
+  }
+  fmt::print("{} queries, {} bytes of answers each\n", all.wall.size(), bytes / all.wall.size());
+  fmt::print("| us | p50 | p99 | worst |\n|---|---|---|---|\n");
+  print("pricing 16 offers", price);
+  print("reading and checking the query", parse);
+  print("writing the answer", tell);
+  print("text to text", all);
+  time_days("city");
+  time_days("delivery");
+  time_days("clustered");
+  return 0;
+}

@@ -1,0 +1,82 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "penstock/core/algo/adam.h"
+#include "penstock/core/algo/gae_targets.h"
+#include "penstock/core/algo/learner.h"
+
+namespace penstock {
+
+/// The a2c section of a run's config.
+/// A plain value. Settings are checked against fields() when they are applied; a config that C++
+/// code fills by hand is taken as it is.
+struct A2cConfig {
+  double learning_rate = 1e-3;  // at the run's start
+  std::string learning_rate_schedule = "linear";
+  double gamma = 0.99;  // per step
+  double gae_lambda = 1.0;
+  double value_weight = 0.5;
+  double entropy_weight = 0.0;
+  double max_grad_norm = 0.5;  // L2 norm over all parameters, after the shards are summed
+  double adam_beta2 = 0.999;
+  double adam_epsilon = 1e-5;        // added to the root of the second moment
+  bool normalise_advantage = false;  // over all samples of the rollout
+
+  /// Each key once, with its help and its limits.
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit("learning_rate", learning_rate, "Adam's step size", Range{0, 1});
+    visit("learning_rate_schedule", learning_rate_schedule,
+          "schedule of the learning rate: constant, or linear down to 0",
+          Choices{"constant", "linear"});
+    visit("gamma", gamma, "discount of the future", Range{0, 1});
+    visit("gae_lambda", gae_lambda, "trace decay of the advantage estimate; 1: plain returns",
+          Range{0, 1});
+    visit("value_weight", value_weight, "weight of the value loss", Range{0, 1e6});
+    visit("entropy_weight", entropy_weight, "weight of the entropy bonus", Range{0, 1e6});
+    visit("max_grad_norm", max_grad_norm,
+          "largest gradient norm; larger gradients are scaled down; 0: no limit", Range{0, 1e9});
+    visit("adam_beta2", adam_beta2, "Adam's memory of squared gradients", Range{0, 0.999999});
+    visit("adam_epsilon", adam_epsilon, "Adam's epsilon", Range{0, 1});
+    visit("normalise_advantage", normalise_advantage, "to mean 0 and deviation 1 per update");
+  }
+};
+
+namespace detail {
+class Gradients;
+}  // namespace detail
+
+/// Advantage actor-critic (Mnih et al., 2016), synchronous: one gradient step on each rollout,
+/// which is therefore short (rollout.steps of 5 to 32).
+class A2c final : public Learner {
+ public:
+  /// Copies the config. Computes by the fused kernels where the policy is fused, else by autograd.
+  A2c(const A2cConfig& config, const LearnerParts& parts);
+  ~A2c() override;
+
+  /// Metrics: train/entropy_loss, explained_variance, learning_rate, loss, policy_gradient_loss and
+  /// value_loss, each of the whole rollout.
+  Metrics update(Fragment& rollout, double progress) override;
+  /// Adam's moments, and the running returns that rewards are scaled by.
+  [[nodiscard]] LearnerState save() const override;
+  void load(const LearnerState& state) override;
+
+ private:
+  [[nodiscard]] Moments advantage_moments(const Fragment& rollout, const at::Tensor& advantage);
+
+  A2cConfig config_;
+  LearnerParts parts_;
+  GaeTargets targets_;
+  Adam adam_;
+  std::unique_ptr<detail::Gradients> gradients_;
+  std::vector<std::vector<std::int64_t>> samples_;  // [S], of each shard
+};
+
+/// The catalog's line.
+/// Its name is "a2c", its keys are "a2c.gamma" and so on.
+AlgorithmEntry a2c_entry();
+
+}  // namespace penstock

@@ -1,0 +1,55 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include "penstock/core/algo/learner.h"
+#include "penstock/core/algo/reward_normaliser.h"
+
+namespace penstock {
+
+/// What the samples of a fragment are learnt for.
+/// Float tensors on the CPU.
+struct Targets {
+  at::Tensor advantage;  // [T, N], of the action taken
+  at::Tensor value;      // [T, N], the value's aim
+};
+
+/// What the estimate weighs; both in [0, 1].
+struct GaeConfig {
+  double gamma = 0.99;   // discount per step
+  double lambda = 0.95;  // 0: errors of one step; 1: whole returns
+};
+
+/// Generalised advantage estimation (Schulman et al., 2016) for the envs of a range. A termination
+/// ends the future; a truncation replaces it by final_value; both cut the trace.
+/// Reads the fragment's row T of values, so the fragment must be full. Writes `into`, both [T, N],
+/// for these envs only: disjoint ranges may run at the same time.
+void compute_gae(const Fragment& fragment, EnvRange range, const GaeConfig& config,
+                 const Targets& into);
+
+/// What an on-policy learner aims at: advantages and the value's targets of a fragment, after its
+/// rewards were scaled where the run does so.
+class GaeTargets {
+ public:
+  /// gamma also discounts the running return that rewards are scaled by.
+  GaeTargets(const LearnerParts& parts, const GaeConfig& config);
+
+  /// Scales the fragment's rewards. The targets stay as they are until the next call.
+  /// Runs a task per shard on the pool; the bits do not depend on the number of threads.
+  const Targets& compute(Fragment& fragment);
+
+  /// The running returns and their moments.
+  /// Copies, in the checkpoint's file "envs".
+  void save(LearnerState& state) const;
+  /// Throws DataError when either is missing. The number of envs must be the one that was saved.
+  void load(const LearnerState& state);
+
+ private:
+  void scale_rewards(Fragment& fragment);
+
+  LearnerParts parts_;
+  GaeConfig config_;
+  RewardNormaliser rewards_;
+  Targets targets_;
+};
+
+}  // namespace penstock

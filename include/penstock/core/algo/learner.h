@@ -1,0 +1,99 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "penstock/core/act/action_head.h"
+#include "penstock/core/algo/algorithm_entry.h"
+#include "penstock/core/base/config.h"
+#include "penstock/core/base/metrics.h"
+#include "penstock/core/base/thread_pool.h"
+#include "penstock/core/nn/policy.h"
+#include "penstock/core/peers/peers.h"
+#include "penstock/core/rollout/fragment.h"
+#include "penstock/core/rollout/shards.h"
+
+namespace penstock {
+
+/// What a learner works with, all of which outlives it. Every learner of a run gets the same.
+/// References and numbers: copying it copies no part.
+struct LearnerParts {
+  Policy& policy;              // whose weights the learner moves
+  const ActionHead& head;      // the distribution of the env's actions
+  const Shards& shards;        // who owns which envs and samples
+  ThreadPool& pool;            // idle between calls of the learner
+  Peers& peers;                // alone() in a run of one process
+  std::uint64_t seed = 0;      // of what the learner draws: the order of samples
+  bool scale_rewards = false;  // by the running deviation of the discounted return
+  double clip_reward = 10;     // bound of a scaled reward
+};
+
+/// What a checkpoint keeps of a learner beside the policy's weights. Tensors may alias its memory.
+/// Names and shapes are those of a fresh learner of the same config.
+struct LearnerState {
+  struct Entry {
+    std::string file;   // of the checkpoint: "optim" or "envs"
+    std::string name;   // unique in the state
+    at::Tensor tensor;  // clone it to keep it beyond the next update
+  };
+  std::vector<Entry> tensors;
+  std::map<std::string, std::int64_t> counters;  // by name: "optimiser_steps"
+
+  /// Throws DataError when there is no such tensor.
+  /// By its name, whatever its file.
+  [[nodiscard]] const at::Tensor& at(const std::string& name) const;
+};
+
+/// An algorithm: it owns its targets, its optimiser and their state, and moves the policy's
+/// weights. Calls come from one thread; what it does on the pool is its own matter.
+///
+///     auto learner = catalog.algorithm("ppo")->make(parts);
+///     const Metrics metrics = learner->update(fragment, 0.25);
+///
+/// An algorithm of your own derives from it, and from LearnerFactory for its keys.
+class Learner {
+ public:
+  virtual ~Learner() = default;
+
+  /// Learns from a full fragment, whose rewards it may scale in place; `progress` in [0, 1] is the
+  /// run's, for schedules. Adds 1 to the policy's version. Throws Error when the loss is not
+  /// finite.
+  /// The weights may have moved by then: go on from a checkpoint.
+  virtual Metrics update(Fragment& fragment, double progress) = 0;
+
+  /// The state as it is. load() takes one of the same names and shapes.
+  [[nodiscard]] virtual LearnerState save() const = 0;
+  virtual void load(const LearnerState& state) = 0;
+};
+
+/// Makes learners of one kind; holds the kind's config.
+class LearnerFactory {
+ public:
+  virtual ~LearnerFactory() = default;
+  /// The config's keys, under the algorithm's name: "ppo.clip".
+  /// The fields point into the factory, which must outlive them.
+  virtual std::vector<Field> fields() = 0;
+  /// A learner with a copy of the config as it is now; the factory may go before it.
+  [[nodiscard]] virtual std::unique_ptr<Learner> make(const LearnerParts& parts) const = 0;
+
+  /// Samples that one gradient step sees, of an update from `samples`.
+  /// At most `samples`; memory is estimated by it.
+  [[nodiscard]] virtual std::int64_t minibatch(std::int64_t samples) const = 0;
+  /// Rollouts of rollout.steps that one update learns from.
+  [[nodiscard]] virtual std::int64_t rollouts_per_update() const { return 1; }
+  /// A learner of the same kind that makes one gradient step of the whole fragment, for warm_up().
+  [[nodiscard]] virtual std::unique_ptr<Learner> make_rehearsal(const LearnerParts& parts,
+                                                                std::int64_t batch) const = 0;
+  /// What looks like a mistake though it is allowed, each with a proposal.
+  [[nodiscard]] virtual std::vector<std::string> warnings(std::int64_t /*samples*/) const {
+    return {};
+  }
+};
+
+}  // namespace penstock

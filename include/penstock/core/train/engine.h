@@ -1,0 +1,104 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "penstock/core/algo/learner.h"
+#include "penstock/core/peers/peers.h"
+#include "penstock/core/rollout/sampler.h"
+#include "penstock/core/store/checkpoint.h"
+#include "penstock/core/train/config.h"
+#include "penstock/core/train/evaluate.h"
+
+namespace penstock {
+
+/// The parts of a run joined together, without files: envs, policy, sampler, learner. Its results
+/// are a function of the config alone.
+///
+///     Engine engine(plan);
+///     engine.sample(engine.steps_left());  // a whole rollout
+///     const Metrics metrics = engine.update();
+///
+/// Not thread-safe: one caller. An exception of sample() leaves the engine where it stood before
+/// the call where whole() says so.
+class Engine {
+ public:
+  /// The share of this process, as `peers` deals it; they and the plan must outlive it. Makes envs,
+  /// threads and buffers; sets libtorch to one intra-op thread. Throws ConfigError for a device or
+  /// an instruction set that is not there.
+  explicit Engine(const RunPlan& plan, Peers& peers = alone());
+  ~Engine();
+
+  /// Up to `num_steps` more steps of every env; true when the rollout is full.
+  bool sample(std::int64_t num_steps);
+  /// Learns from the full rollout and starts the next one.
+  Metrics update();
+
+  /// Whether its state is one that a run can go on from. It is not after a failed update, nor after
+  /// envs in other processes have failed for good.
+  [[nodiscard]] bool whole() const;
+
+  /// How the engine runs, none of which changes results. What the config leaves to "auto" is
+  /// measured during the first updates, and again now and then.
+  struct Tuning {
+    std::size_t threads = 1;
+    std::size_t block = 0;    // envs of a block; 0: whole shards
+    std::string measurement;  // what was measured when the last choice was made; empty: nothing
+    int choices = 0;          // made so far
+  };
+  [[nodiscard]] Tuning tuning() const;
+  [[nodiscard]] bool fused() const;  // the learner runs without a graph
+
+  [[nodiscard]] std::int64_t timesteps() const;    // over all envs, since the run began
+  [[nodiscard]] std::int64_t num_updates() const;  // the policy's version
+  /// Steps of every env still missing in the rollout in flight.
+  [[nodiscard]] std::int64_t steps_left() const;
+  /// The parts; they live as long as the engine. Stepping them by hand spoils the run.
+  [[nodiscard]] Sampler& sampler();
+  [[nodiscard]] VecEnv& envs();
+  [[nodiscard]] const VecEnv& envs() const;
+  /// The newest version of the policy, with the normaliser as it is.
+  [[nodiscard]] std::shared_ptr<const PolicyModel> model() const;
+  /// The same with what the envs have learnt.
+  [[nodiscard]] Player player() const;
+  [[nodiscard]] ThreadPool& pool();
+
+  /// XXH3 of all weights, by name.
+  [[nodiscard]] std::string digest() const;
+
+  /// Views of everything that makes up the run; valid until the engine moves on. `counters` of the
+  /// engine are appended to the JSON object `state` (text) under "engine".
+  struct Snapshot;
+  [[nodiscard]] std::unique_ptr<Snapshot> snapshot() const;
+  /// Throws DataError when the checkpoint is not of this config.
+  /// After a failure the engine is good for nothing but to be destroyed.
+  void restore(const Checkpoint& checkpoint);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// Owns what a checkpoint's views point to.
+struct Engine::Snapshot {
+  CheckpointData data;  // data.state is the engine's own JSON object
+  std::vector<at::Tensor> kept_tensors;
+  std::vector<std::byte> env_bytes;
+  std::vector<std::byte> shared_bytes;
+};
+
+/// The policy of a plan, before its first update: network, shards' replicas, device. Sets this
+/// thread to one intra-op thread and the kernels' instruction set.
+Policy make_policy(const RunPlan& plan, const EnvSpec& spec, std::size_t num_shards);
+
+/// The device that config.device names; ConfigError with the remedy when it is not there.
+at::Device device_of(const std::string& name);
+
+/// The config's threads; all cores where it leaves them open.
+std::size_t threads_of(const RunPlan& plan);
+
+/// Makes this thread and every thread of the pool compute with one intra-op thread.
+void use_one_torch_thread();
+
+}  // namespace penstock

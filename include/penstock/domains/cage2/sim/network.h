@@ -1,0 +1,152 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+/// Scenario 2 of CAGE Challenge 2: thirteen hosts in three subnets. Words and numbers that the
+/// whole module shares; docs/cage2/README.md tells the rules.
+namespace penstock::cage2 {
+
+constexpr std::size_t kNumHosts = 13;            // of three subnets
+constexpr std::size_t kNumActions = 145;         // sleep, monitor, and 11 kinds on 13 hosts
+constexpr std::size_t kObsSize = 4 * kNumHosts;  // bits
+
+/// "No host", "no exploit", "nothing drawn".
+constexpr std::uint8_t kNone = 255;
+
+/// Hosts are numbered alphabetically.
+namespace host {
+constexpr std::uint8_t kDefender = 0;
+constexpr std::uint8_t kEnterprise0 = 1;
+constexpr std::uint8_t kEnterprise1 = 2;
+constexpr std::uint8_t kEnterprise2 = 3;
+constexpr std::uint8_t kOpHost0 = 4;
+constexpr std::uint8_t kOpServer0 = 7;
+constexpr std::uint8_t kUser0 = 8;
+constexpr std::uint8_t kUser1 = 9;
+constexpr std::uint8_t kUser2 = 10;
+constexpr std::uint8_t kUser3 = 11;
+constexpr std::uint8_t kUser4 = 12;
+}  // namespace host
+
+/// A set of hosts, bit h for host h.
+using HostSet = std::uint16_t;
+constexpr HostSet kAllHosts = (1U << kNumHosts) - 1;
+/// The set of one host, and whether a set has it; `host` below kNumHosts.
+constexpr HostSet bit(std::uint8_t host) { return static_cast<HostSet>(1U << host); }
+constexpr bool has(HostSet set, std::uint8_t host) { return (set >> host & 1U) != 0; }
+
+/// In the order in which red gets through.
+enum class Subnet : std::uint8_t { user, enterprise, operational };
+/// By Subnet. The Defender belongs to the enterprise subnet.
+constexpr std::array<HostSet, 3> kSubnetHosts = {0b1'1111'0000'0000, 0b1111, 0b1111'0000};
+/// The hosts that open the way from the user subnet to the operational one.
+constexpr HostSet kEnterpriseServers = 0b1110;
+/// Hosts that cost one point when lost; the others cost a tenth, User0 nothing.
+constexpr HostSet kServers = kEnterpriseServers | bit(host::kOpServer0);
+
+/// `host` below kNumHosts.
+constexpr Subnet subnet_of(std::uint8_t host) {
+  if (host >= host::kUser0) { return Subnet::user; }
+  return host >= host::kOpHost0 ? Subnet::operational : Subnet::enterprise;
+}
+
+/// What the automatic monitor showed of a host in the last step.
+enum class Activity : std::uint8_t { none = 0, scan = 1, exploit = 3 };
+/// What Blue has been told about a host.
+enum class Mark : std::uint8_t { no = 0, unknown = 1, user = 2, privileged = 3 };
+/// How an action went.
+enum class Flag : std::uint8_t { unknown, yes, no };
+
+/// The observation as bits, four per host from host 0 on: two of activity (none 00, scan 10,
+/// exploit 11), two of the mark (no 00, unknown 10, user 01, privileged 11).
+using ObsBits = std::uint64_t;
+/// A host's two bits each.
+constexpr Activity activity(ObsBits obs, std::uint8_t host) {
+  return static_cast<Activity>(obs >> 4 * host & 3U);
+}
+constexpr Mark mark(ObsBits obs, std::uint8_t host) {
+  return static_cast<Mark>(obs >> (4 * host + 2) & 3U);
+}
+
+/// What Blue can do. From `analyse` on an action has a host; the decoys stand in the order of
+/// Decoy.
+enum class BlueKind : std::uint8_t { sleep, monitor, analyse, remove, decoy_first, restore = 12 };
+/// Alphabetical.
+enum class Decoy : std::uint8_t { apache, femitter, haraka, smss, sshd, svchost, tomcat, vsftpd };
+constexpr std::size_t kNumDecoys = 8;
+
+/// A blue action taken apart.
+struct BlueMove {
+  BlueKind kind = BlueKind::sleep;
+  std::uint8_t host = kNone;
+  constexpr bool is_decoy() const {
+    return kind >= BlueKind::decoy_first && kind < BlueKind::restore;
+  }
+  /// Only for a decoy.
+  constexpr Decoy decoy() const {
+    return static_cast<Decoy>(static_cast<int>(kind) - static_cast<int>(BlueKind::decoy_first));
+  }
+};
+
+/// Action `index` of the 145; anything else is sleep.
+constexpr BlueMove blue_move(std::int64_t index) {
+  if (index < 0 || index >= static_cast<std::int64_t>(kNumActions)) { return {}; }
+  if (index < 2) { return {static_cast<BlueKind>(index), kNone}; }
+  return {static_cast<BlueKind>(2 + (index - 2) / 13), static_cast<std::uint8_t>((index - 2) % 13)};
+}
+/// The way back: an index below 145. Sleep and monitor need no host, all others do.
+constexpr std::int64_t action_index(BlueKind kind, std::uint8_t host = kNone) {
+  const auto number = static_cast<std::int64_t>(kind);
+  return number < 2 ? number : 2 + 13 * (number - 2) + host;
+}
+/// The action that places a decoy on a host.
+constexpr std::int64_t decoy_index(Decoy decoy, std::uint8_t host) {
+  const int kind = static_cast<int>(BlueKind::decoy_first) + static_cast<int>(decoy);
+  return action_index(static_cast<BlueKind>(kind), host);
+}
+
+/// What red can do.
+enum class RedAction : std::uint8_t {
+  sleep,
+  discover_systems,   // the addresses of a subnet
+  discover_services,  // the ports of a host
+  exploit,
+  escalate,
+  impact,
+};
+/// The ways into a host; each aims at a port.
+enum class Exploit : std::uint8_t {
+  eternal_blue,
+  blue_keep,
+  http_rfi,
+  https_rfi,
+  ssh_brute_force,
+  sql_injection,
+  haraka_rce,
+  ftp_traversal,
+};
+constexpr std::size_t kNumExploits = 8;
+
+/// What red does in one step, with everything that chance decides about it.
+struct RedMove {
+  RedAction action = RedAction::sleep;
+  std::uint8_t target = kNone;   // a host; a Subnet for discover_systems
+  std::uint8_t exploit = kNone;  // an Exploit; kNone: red knows no port to aim at
+  bool detected = false;         // an exploit's session is reported with its process
+  std::uint8_t session = 0;      // the one to escalate, of those on the host
+};
+
+/// Names as the challenge spells them; static memory.
+std::string_view host_name(std::uint8_t host);
+std::string_view subnet_name(Subnet subnet);
+std::string_view decoy_name(Decoy decoy);
+std::string_view exploit_name(Exploit exploit);
+/// "Restore Op_Server0"
+std::string action_name(std::int64_t index);
+/// "Exploit Enterprise1 by BlueKeep"
+std::string move_name(const RedMove& move);
+
+}  // namespace penstock::cage2

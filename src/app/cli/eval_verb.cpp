@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/verbs.h"
+#include "penstock/core/base/json.h"
+#include "penstock/core/train/engine.h"
+#include "penstock/core/train/evaluate.h"
+#include "penstock/core/train/trained_run.h"
+
+namespace penstock::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+struct EvalArgs {
+  std::string path;
+  std::string checkpoint = "latest";
+  std::int64_t episodes = 100;
+  std::uint64_t seed = 0;
+  bool sampled = false;
+};
+
+void print(const EvalResult& result, bool json) {
+  if (!json) {
+    fmt::print(
+        "mean reward {:.2f} (95 % interval {:.2f} to {:.2f}), std {:.2f}, mean length {:.1f}, {} "
+        "episodes\n",
+        result.mean_reward, result.ci95_low, result.ci95_high, result.std_reward,
+        result.mean_ep_length, result.episodes);
+    return;
+  }
+  Json out = {{"mean_reward", result.mean_reward},
+              {"std_reward", result.std_reward},
+              {"ci95", {result.ci95_low, result.ci95_high}},
+              {"mean_ep_length", result.mean_ep_length},
+              {"episodes", result.episodes}};
+  if (!std::isnan(result.success_rate)) { out["success_rate"] = result.success_rate; }
+  fmt::print("{}\n", to_text(out));
+}
+
+Exit eval(const EvalArgs& args, const Common& common, const Catalog& catalog) {
+  const TrainedRun run =
+      open_run({.dir = args.path, .checkpoint = args.checkpoint, .changes = common.flags}, catalog,
+               [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
+  ThreadPool pool({.num_threads = threads_of(*run.plan), .on_start = use_one_torch_thread});
+  print(evaluate(run.player, run.plan->env(), pool,
+                 {.episodes = args.episodes, .seed = args.seed, .deterministic = !args.sampled}),
+        common.json);
+  return Exit::ok;
+}
+
+}  // namespace
+
+Verb eval_verb(Options& app, const Catalog& catalog) {
+  auto common = std::make_shared<Common>();
+  auto args = std::make_shared<EvalArgs>();
+  Options& verb = app.add_command("eval", "play whole episodes with a trained policy");
+  verb.add("run_dir", args->path, "the run directory").required();
+  verb.add("--episodes,--num-episodes", args->episodes, "episodes to play").within(1, 1'000'000);
+  verb.add("--seed", args->seed, "seed of the episodes (default 0)");
+  verb.add("--checkpoint", args->checkpoint, "checkpoint to play: latest, best or a step");
+  verb.add_flag("--sampled,!--deterministic", args->sampled,
+                "sample actions instead of taking the most likely one");
+  add_key(verb, *common, "--threads", "threads", "threads; 0: all cores");
+  add_key(verb, *common, "--device", "device", "where the network runs: cpu, cuda or mps");
+  verb.add_flag("--json", common->json, "one line of JSON on stdout");
+  return {&verb, [args, common, &catalog] { return eval(*args, *common, catalog); }};
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,114 @@
+#include "app/cli/progress_bar.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+namespace penstock::cli {
+namespace {
+
+constexpr double kRedrawSeconds = 0.1;
+constexpr double kLineSeconds = 5.0;  // between plain lines
+
+int terminal_width() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+bool utf8_locale() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') {
+      return std::strstr(value, "UTF-8") != nullptr || std::strstr(value, "utf8") != nullptr;
+    }
+  }
+  return false;
+}
+
+std::string eta_text(const Progress& p) {
+  const double left = std::max<std::int64_t>(0, p.total_timesteps - p.timesteps);
+  return p.fps > 0 ? duration_text(left / p.fps) : "?";
+}
+
+std::string reward_text(const Progress& p) {
+  return std::isnan(p.ep_rew_mean) ? "" : fmt::format("  reward {:.1f}", p.ep_rew_mean);
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+  const long s = std::llround(seconds);
+  if (s < 60) { return fmt::format("{}s", s); }
+  if (s < 3600) { return fmt::format("{}m{:02}s", s / 60, s % 60); }
+  return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
+}
+
+std::string count_text(double value) {
+  // From here on three digits would round up to four.
+  if (value < 999.5) { return fmt::format("{:.0f}", value); }
+  if (value < 999.5e3) { return fmt::format("{:.3g}k", value / 1e3); }
+  if (value < 999.5e6) { return fmt::format("{:.3g}M", value / 1e6); }
+  return fmt::format("{:.3g}G", value / 1e9);
+}
+
+std::string bar_text(const Progress& p, int width, bool unicode) {
+  const double done =
+      p.total_timesteps > 0
+          ? std::clamp(static_cast<double>(p.timesteps) / p.total_timesteps, 0.0, 1.0)
+          : 1.0;
+  const std::string left = fmt::format("{:3.0f}% ", 100 * done);
+  const std::string right =
+      fmt::format(" {}/{}  {} steps/s{}  ETA {}", count_text(p.timesteps),
+                  count_text(p.total_timesteps), count_text(p.fps), reward_text(p), eta_text(p));
+  const int room = std::clamp(width - 1 - static_cast<int>(left.size() + right.size()), 0, 40);
+  const int full = std::lround(done * room);
+  std::string bar;
+  for (int i = 0; i < room; ++i) {
+    bar += i < full ? (unicode ? "█" : "#") : (unicode ? "░" : "-");
+  }
+  return left + bar + right;
+}
+
+ProgressBar::ProgressBar()
+    : terminal_(isatty(STDERR_FILENO) == 1),
+      colour_(terminal_ && std::getenv("NO_COLOR") == nullptr) {}
+
+ProgressBar::~ProgressBar() { clear(); }
+
+void ProgressBar::clear() {
+  if (drawn_) { fmt::print(stderr, "\r\x1b[K"); }
+  drawn_ = false;
+}
+
+void ProgressBar::show(const Progress& progress) {
+  if (since_last_.seconds() < (terminal_ ? kRedrawSeconds : kLineSeconds)) { return; }
+  since_last_ = Stopwatch();
+  if (terminal_) {
+    fmt::print(stderr, "\r{}{}{}\x1b[K", colour_ ? "\x1b[36m" : "",
+               bar_text(progress, terminal_width(), utf8_locale()), colour_ ? "\x1b[0m" : "");
+    std::fflush(stderr);
+    drawn_ = true;
+  } else {
+    fmt::print(stderr, "step {}/{}  {} steps/s{}  episodes {}  ETA {}\n", progress.timesteps,
+               progress.total_timesteps, count_text(progress.fps), reward_text(progress),
+               progress.episodes, eta_text(progress));
+  }
+}
+
+void ProgressBar::line(const std::string& text) {
+  clear();
+  fmt::print(stderr, "{}\n", text);
+  std::fflush(stderr);
+  since_last_ = Stopwatch();  // it tells where the run stands
+}
+
+void ProgressBar::note(const std::string& text) {
+  clear();
+  fmt::print(stderr, "penstock: {}\n", text);
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/progress_bar.h"
+#include "app/cli/stop_signal.h"
+#include "app/cli/verbs.h"
+#include "penstock/core/base/json.h"
+#include "penstock/core/train/engine.h"
+#include "penstock/core/train/run.h"
+
+namespace penstock::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+RunListener listener_for(ProgressBar& bar) {
+  RunListener listener;
+  listener.progress = [&bar](const Progress& p) { bar.show(p); };
+  listener.note = [&bar](const std::string& text) { bar.note(text); };
+  listener.line = [&bar](const std::string& text) { bar.line(text); };
+  return listener;
+}
+
+void print_summary(const Summary& summary, const std::string& dir, bool json) {
+  if (json) {
+    fmt::print("{}\n", summary.line());
+    return;
+  }
+  if (summary.preempted) {
+    fmt::print("stopped at step {} and saved; continue with: penstock resume {}\n",
+               summary.total_timesteps, dir);
+    return;
+  }
+  fmt::print("trained {} steps in {} ({} steps/s), {} episodes\n", summary.total_timesteps,
+             duration_text(summary.time_elapsed), count_text(summary.fps), summary.episodes);
+  if (summary.incidents > 0) {
+    fmt::print("survived {} failures of envs, which cost {} unfinished episodes\n",
+               summary.incidents, summary.discarded);
+  }
+  if (summary.eval.episodes > 0) {
+    fmt::print("evaluation: mean reward {:.2f} +/- {:.2f} over {} episodes\n",
+               summary.eval.mean_reward, summary.eval.std_reward, summary.eval.episodes);
+  }
+  fmt::print("digest {}  run directory {}\n", summary.digest, dir);
+}
+
+Exit finish(Run& run, bool json) {
+  const Summary summary = run.run(stop_on_signal());
+  print_summary(summary, run.dir(), json);
+  return summary.preempted ? Exit::preempted : Exit::ok;
+}
+
+Exit print_plan(const RunPlan& plan, bool json) {
+  const RunConfig& config = plan.config();
+  const std::int64_t per_update = plan.samples_per_update();
+  const std::int64_t updates = plan.max_updates();
+  const std::optional<Epochs> epochs = plan.epochs();
+  const MemoryEstimate memory = plan.memory();
+  if (json) {
+    Json warnings = plan.warnings();
+    Json out = {{"dry_run", true},
+                {"memory_bytes", memory.total()},
+                {"memory",
+                 {{"rollout", memory.rollout},
+                  {"weights", memory.weights},
+                  {"optimiser", memory.optimiser},
+                  {"batches", memory.batches}}},
+                {"samples_per_update", per_update},
+                {"updates", updates},
+                {"run_dir", plan.run_dir()},
+                {"warnings", warnings}};
+    if (epochs) { out["epochs"] = {{"whole", epochs->whole}, {"remainder", epochs->remainder}}; }
+    fmt::print("{}\n", to_text(out));
+    return Exit::ok;
+  }
+  const auto megabytes = [](std::int64_t bytes) { return bytes / 1e6; };
+  fmt::print("{}\n# {} updates of {} samples, run directory {}\n", to_toml(plan.fields()), updates,
+             per_update, plan.run_dir());
+  if (epochs) {
+    fmt::print("# {} episodes: {} epochs of {} and a remainder of {}\n", config.total_episodes,
+               epochs->whole, config.env.num_envs, epochs->remainder);
+  }
+  fmt::print(
+      "# memory: {:.1f} MB = rollout {:.1f}, weights {:.1f}, optimiser {:.1f}, batches {:.1f}\n",
+      megabytes(memory.total()), megabytes(memory.rollout), megabytes(memory.weights),
+      megabytes(memory.optimiser), megabytes(memory.batches));
+  for (const std::string& warning : plan.warnings()) { fmt::print("# warning: {}\n", warning); }
+  return Exit::ok;
+}
+
+Exit train(const Common& common, const Options& verb, const Catalog& catalog) {
+  Settings settings = common.settings();
+  add_env_flags(verb, catalog, settings);
+  const auto plan = std::make_shared<RunPlan>(settings, catalog);
+  if (common.dry_run) {
+    device_of(plan->config().device);
+    return print_plan(*plan, common.json);
+  }
+  ProgressBar bar;
+  for (const std::string& warning : plan->warnings()) { bar.note("warning: " + warning); }
+  return finish(*Run::fresh(plan, {.listener = listener_for(bar)}), common.json);
+}
+
+Exit resume(const std::string& path, const Common& common, const Catalog& catalog) {
+  ProgressBar bar;
+  Settings settings = recorded_settings(path, [&bar](const std::string& text) { bar.note(text); });
+  const Settings given = common.settings();
+  for (const Setting& s : given.all()) { settings.add(s.path, s.text, s.origin); }
+  const auto plan = std::make_shared<RunPlan>(settings, catalog);
+  return finish(*Run::resume(path, plan, {.listener = listener_for(bar)}), common.json);
+}
+
+}  // namespace
+
+Verb train_verb(Options& app, const Catalog& catalog) {
+  auto common = std::make_shared<Common>();
+  Options& verb = app.add_command("train", "train a policy into a fresh run directory");
+  add_config_options(verb, *common);
+  add_key(verb, *common, "--episodes,--num-episodes", "total_episodes",
+          "end after this many episodes");
+  verb.add_flag("--json", common->json, "end with one line of JSON on stdout");
+  verb.add_flag("--dry-run", common->dry_run,
+                "print the resolved config, epochs, memory and warnings only");
+  verb.allow_extras();
+  verb.set_footer(
+      "Every key of the env is an option too: --max-steps 50 is --set env.max_steps=50. A key that "
+      "is true or false needs no value; --async-embedding is --set env.embedding=async.");
+  return {&verb, [common, &verb, &catalog] { return train(*common, verb, catalog); }};
+}
+
+Verb resume_verb(Options& app, const Catalog& catalog) {
+  auto common = std::make_shared<Common>();
+  auto path = std::make_shared<std::string>();
+  Options& verb = app.add_command("resume", "continue a run from its newest whole checkpoint");
+  verb.add("run_dir", *path, "the run directory").required();
+  add_key(verb, *common, "--total-timesteps", "total_timesteps",
+          "env steps to train for, those before included");
+  add_key(verb, *common, "--threads", "threads",
+          "threads, or auto: measured. Never changes results");
+  add_worker_options(verb, *common);
+  add_key(verb, *common, "--isa", "isa", "instruction set; without it, the run's own");
+  add_key(verb, *common, "--device", "device", "where the network runs: cpu, cuda or mps");
+  add_key(verb, *common, "--save-interval", "run.save_interval", "env steps between checkpoints");
+  add_key(verb, *common, "--log-interval", "run.log_interval", "updates between log lines");
+  verb.add_flag("--json", common->json, "end with one line of JSON on stdout");
+  return {&verb, [common, path, &catalog] { return resume(*path, *common, catalog); }};
+}
+
+}  // namespace penstock::cli

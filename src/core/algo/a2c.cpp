@@ -1,0 +1,117 @@
+#include "penstock/core/algo/a2c.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/algo/gradients.h"
+#include "penstock/core/base/tree_reduce.h"
+
+namespace penstock {
+namespace {
+
+// The policy that acted is the policy that learns: the probability ratio is 1, where the gradient
+// of ratio x advantage is that of log-probability x advantage, the plain policy gradient. So the
+// clipped surrogate without its clip is A2C's loss, and both learners share one set of kernels.
+constexpr double kNoClip = 1e9;
+
+}  // namespace
+
+A2c::A2c(const A2cConfig& config, const LearnerParts& parts)
+    : config_(config),
+      parts_(parts),
+      targets_(parts, {.gamma = config.gamma, .lambda = config.gae_lambda}),
+      adam_(parts.policy, parts.pool, parts.peers,
+            {.beta2 = config.adam_beta2,
+             .epsilon = config.adam_epsilon,
+             .max_grad_norm = config.max_grad_norm}),
+      gradients_(detail::make_gradients(parts.policy, parts.head)),
+      samples_(parts.shards.count()) {}
+
+A2c::~A2c() = default;
+
+Metrics A2c::update(Fragment& rollout, double progress) {
+  const double rate =
+      detail::scheduled(config_.learning_rate, config_.learning_rate_schedule, progress);
+  const Targets& targets = targets_.compute(rollout);
+  gradients_->begin(rollout, targets,
+                    {.clip = kNoClip,
+                     .value_weight = config_.value_weight,
+                     .entropy_weight = config_.entropy_weight});
+  const Moments all = advantage_moments(rollout, targets.advantage);
+  const bool normalise = config_.normalise_advantage;
+  const double deviation = std::sqrt(all.m2 / std::max(1.0, all.count - 1));
+  parts_.pool.run(parts_.shards.count(), [&](std::size_t s) {
+    gradients_->compute({.shard = s,
+                         .samples = samples_[s],
+                         .count = all.count,
+                         .advantage_mean = normalise ? all.mean : 0.0,
+                         .advantage_scale = normalise ? 1.0 / (deviation + 1e-8) : 1.0});
+  });
+  adam_.step(rate);
+  adam_.catch_up();
+  parts_.policy.set_version(parts_.policy.version() + 1);
+
+  const detail::UpdateSums sums = detail::total_sums(*gradients_, parts_.shards, parts_.peers);
+  detail::require_finite(sums.total, parts_.policy.version(), "a2c");
+  return {{"train/entropy_loss", -sums.entropy},
+          {"train/explained_variance",
+           detail::explained_variance(detail::floats(rollout.value, rollout.num_samples()),
+                                      detail::floats(targets.value, rollout.num_samples()),
+                                      parts_.peers)},
+          {"train/learning_rate", rate},
+          {"train/loss", sums.total},
+          {"train/policy_gradient_loss", sums.policy},
+          {"train/value_loss", sums.value}};
+}
+
+/// Lists each shard's samples on the way.
+Moments A2c::advantage_moments(const Fragment& rollout, const at::Tensor& advantage) {
+  std::vector<Moments> parts(parts_.shards.count());
+  parts_.pool.run(parts.size(), [&](std::size_t s) {
+    detail::list_samples(parts_.shards.range(s), rollout.num_steps(), rollout.num_envs(),
+                         samples_[s]);
+    parts[s] = detail::moments_of(detail::floats(advantage, rollout.num_samples()), samples_[s]);
+  });
+  tree_reduce(std::span(parts), [](Moments& a, const Moments& b) { a.merge(b); });
+  parts_.peers.merge(std::span(parts).first(1));
+  return parts[0];
+}
+
+LearnerState A2c::save() const {
+  LearnerState state;
+  adam_.save(state);
+  targets_.save(state);
+  return state;
+}
+
+void A2c::load(const LearnerState& state) {
+  adam_.load(state);
+  targets_.load(state);
+}
+
+namespace {
+
+class A2cFactory final : public LearnerFactory {
+ public:
+  std::vector<Field> fields() override { return fields_of(config_, "a2c."); }
+  [[nodiscard]] std::unique_ptr<Learner> make(const LearnerParts& parts) const override {
+    return std::make_unique<A2c>(config_, parts);
+  }
+  [[nodiscard]] std::int64_t minibatch(std::int64_t samples) const override { return samples; }
+  [[nodiscard]] std::unique_ptr<Learner> make_rehearsal(const LearnerParts& parts,
+                                                        std::int64_t) const override {
+    return make(parts);
+  }
+
+ private:
+  A2cConfig config_;
+};
+
+}  // namespace
+
+AlgorithmEntry a2c_entry() {
+  return {"a2c", "advantage actor-critic: one gradient step on each rollout",
+          [] { return std::make_unique<A2cFactory>(); }};
+}
+
+}  // namespace penstock

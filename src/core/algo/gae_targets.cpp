@@ -1,0 +1,93 @@
+#include "penstock/core/algo/gae_targets.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "penstock/core/base/tree_reduce.h"
+
+// Shapes: T steps, N envs, S shards.
+
+namespace penstock {
+namespace {
+
+template <class T>
+std::span<T> span_of(const at::Tensor& tensor) {
+  return {static_cast<T*>(tensor.data_ptr()), static_cast<std::size_t>(tensor.numel())};
+}
+
+}  // namespace
+
+void compute_gae(const Fragment& fragment, EnvRange range, const GaeConfig& config,
+                 const Targets& into) {
+  const float discount = config.gamma;
+  const float trace = config.gamma * config.lambda;
+  const std::size_t size = range.size();
+  std::vector<float> running(size, 0.0F);
+  for (std::int64_t t = fragment.num_steps() - 1; t >= 0; --t) {
+    const auto value = fragment.rows<const float>(fragment.value, t, range);
+    const auto next_value = fragment.rows<const float>(fragment.value, t + 1, range);
+    const auto final_value = fragment.rows<const float>(fragment.final_value, t, range);
+    const auto reward = fragment.rows<const float>(fragment.reward, t, range);
+    const auto terminated = fragment.rows<const bool>(fragment.terminated, t, range);
+    const auto truncated = fragment.rows<const bool>(fragment.truncated, t, range);
+    const auto advantages = fragment.rows<float>(into.advantage, t, range);
+    const auto targets = fragment.rows<float>(into.value, t, range);
+    for (std::size_t i = 0; i < size; ++i) {
+      const float future = terminated[i] ? 0.0F : truncated[i] ? final_value[i] : next_value[i];
+      const float carried = terminated[i] || truncated[i] ? 0.0F : running[i];
+      const float delta = reward[i] + discount * future - value[i];
+      running[i] = delta + trace * carried;
+      advantages[i] = running[i];
+      targets[i] = running[i] + value[i];
+    }
+  }
+}
+
+GaeTargets::GaeTargets(const LearnerParts& parts, const GaeConfig& config)
+    : parts_(parts),
+      config_(config),
+      rewards_(parts.shards.num_envs(), config.gamma, parts.clip_reward) {}
+
+const Targets& GaeTargets::compute(Fragment& fragment) {
+  at::Tensor& advantage = targets_.advantage;
+  if (!advantage.defined() || advantage.sizes() != fragment.reward.sizes()) {
+    advantage = at::zeros_like(fragment.reward);
+    targets_.value = at::zeros_like(fragment.reward);
+  }
+  if (parts_.scale_rewards) { scale_rewards(fragment); }
+  parts_.pool.run(parts_.shards.count(), [&](std::size_t s) {
+    compute_gae(fragment, parts_.shards.range(s), config_, targets_);
+  });
+  return targets_;
+}
+
+void GaeTargets::scale_rewards(Fragment& fragment) {
+  const at::Tensor ended = fragment.terminated.logical_or(fragment.truncated);
+  const auto rewards = span_of<float>(fragment.reward);
+  std::vector<Moments> tally(parts_.shards.count());
+  parts_.pool.run(tally.size(), [&](std::size_t s) {
+    rewards_.tally(rewards, span_of<const bool>(ended), parts_.shards.range(s), tally[s]);
+  });
+  tree_reduce(std::span(tally), [](Moments& a, const Moments& b) { a.merge(b); });
+  parts_.peers.merge(std::span(tally).first(1));
+  rewards_.merge(tally[0]);
+  parts_.pool.run(tally.size(),
+                  [&](std::size_t s) { rewards_.apply(rewards, parts_.shards.range(s)); });
+}
+
+void GaeTargets::save(LearnerState& state) const {
+  const Moments& m = rewards_.moments();
+  state.tensors.push_back(
+      {"envs", "reward.moments", at::tensor({m.count, m.mean, m.m2}, at::kDouble)});
+  state.tensors.push_back({"envs", "reward.returns", at::tensor(rewards_.returns(), at::kDouble)});
+}
+
+void GaeTargets::load(const LearnerState& state) {
+  const auto moments = span_of<const double>(state.at("reward.moments"));
+  rewards_.set_moments({moments[0], moments[1], moments[2]});
+  std::ranges::copy(span_of<const double>(state.at("reward.returns")), rewards_.returns().begin());
+}
+
+}  // namespace penstock

@@ -1,0 +1,87 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "penstock/core/act/action_head.h"
+#include "penstock/core/algo/gae_targets.h"
+#include "penstock/core/algo/ppo_loss.h"
+#include "penstock/core/nn/policy.h"
+#include "penstock/core/rollout/fragment.h"
+
+namespace penstock::detail {
+
+/// A shard's part of a minibatch.
+struct MinibatchPart {
+  std::size_t shard = 0;
+  std::span<const std::int64_t> samples;  // t * N + n each, of the shard's own envs
+  double count = 1;                       // samples of the whole minibatch, over all shards
+  double advantage_mean = 0;
+  double advantage_scale = 1;
+  bool policy = true;
+  bool value = true;
+};
+
+/// At least one of the two is learnt.
+inline Outputs learnt(bool policy, bool value) {
+  return !value ? Outputs::policy : !policy ? Outputs::value : Outputs::both;
+}
+
+/// Sums over the minibatches of an update of the parts' losses, each weighted by its share.
+struct UpdateSums {
+  double policy = 0;
+  double value = 0;
+  double entropy = 0;
+  double kl = 0;
+  double clipped = 0;
+  double total = 0;
+
+  void add(const UpdateSums& other);
+};
+
+/// How a shard's gradient is computed: by autograd, or without a graph. Calls for different shards
+/// may run at the same time.
+class Gradients {
+ public:
+  virtual ~Gradients() = default;
+  /// An update from this rollout starts; it stays as it is until the next begin().
+  virtual void begin(const Fragment& rollout, const Targets& targets,
+                     const PpoLossConfig& loss) = 0;
+  /// Replaces policy.gradient(part.shard), at least of parameters that have a part in what is
+  /// learnt.
+  virtual void compute(const MinibatchPart& part) = 0;
+  /// Of the update so far. Waits for the device.
+  [[nodiscard]] virtual UpdateSums sums(std::size_t shard) const = 0;
+};
+
+/// Autograd, on any device and network.
+std::unique_ptr<Gradients> make_eager_gradients(Policy& policy, const ActionHead& head);
+/// Kernels over chunks of rows; policy.is_fused().
+std::unique_ptr<Gradients> make_fused_gradients(Policy& policy, const ActionHead& head);
+/// The one that fits the policy.
+std::unique_ptr<Gradients> make_gradients(Policy& policy, const ActionHead& head);
+
+/// A shard's samples t * N + n in the order of steps, into `out`.
+void list_samples(EnvRange range, std::int64_t num_steps, std::int64_t num_envs,
+                  std::vector<std::int64_t>& out);
+/// The moments of chosen values. In two passes: no division per number, and no cancellation.
+Moments moments_of(std::span<const float> values, std::span<const std::int64_t> chosen);
+/// The first `count` numbers of a tensor of floats.
+std::span<const float> floats(const at::Tensor& tensor, std::int64_t count);
+
+/// The update's sums over all shards and processes.
+UpdateSums total_sums(const Gradients& gradients, const Shards& shards, Peers& peers);
+
+/// A number over the run: as it is ("constant"), or down to 0 ("linear").
+double scheduled(double initial, const std::string& schedule, double progress);
+
+/// The share of the targets' variance that the values explain; NaN when there is none.
+double explained_variance(std::span<const float> values, std::span<const float> targets,
+                          Peers& peers);
+
+/// Throws the Error of a loss that is not finite; `algorithm` is the section of its keys.
+void require_finite(double loss, std::int64_t update, const std::string& algorithm);
+
+}  // namespace penstock::detail

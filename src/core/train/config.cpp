@@ -1,0 +1,203 @@
+#include "penstock/core/train/config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "penstock/core/algo/learner.h"
+#include "penstock/core/algo/ppo.h"
+#include "penstock/core/base/errors.h"
+#include "penstock/core/nn/network.h"
+
+namespace penstock {
+namespace {
+
+template <class Entry>
+const Entry& find_entry(const std::vector<Entry>& entries, const std::string& key,
+                        const std::string& name) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) {
+    if (entry.name == name) { return entry; }
+    names.push_back(entry.name);
+  }
+  throw ConfigError(fmt::format("{} = {}: not one of {}{}", key, name, fmt::join(names, ", "),
+                                did_you_mean(name, names)));
+}
+
+std::string chosen(const Settings& settings, const char* path, const std::string& otherwise) {
+  const Setting* setting = settings.find(path);
+  return setting == nullptr ? otherwise : setting->text;
+}
+
+/// Puts keys behind the last one of a section.
+void insert_after(std::vector<Field>& fields, const std::string& section,
+                  const std::vector<Field>& own) {
+  const auto last = std::find_if(fields.rbegin(), fields.rend(), [&](const Field& field) {
+    return field.path.starts_with(section);
+  });
+  fields.insert(last.base(), own.begin(), own.end());
+}
+
+/// Every setting under the name of a key.
+Settings with_keys_named(const Settings& settings, const std::vector<Field>& fields,
+                         const std::string& algo) {
+  const bool has_workers = std::ranges::any_of(
+      fields, [](const Field& field) { return field.path == "env.num_workers"; });
+  Settings out;
+  for (const Setting& setting : settings.all()) {
+    if (setting.path == kWorkersKey) {
+      out.add(has_workers ? "env.num_workers" : "threads", setting.text, setting.origin);
+    } else if (setting.path == kLearningRateKey) {
+      out.add(algo + ".learning_rate", setting.text, setting.origin);
+    } else {
+      out.append(setting);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::unique_ptr<EnvFactory> Catalog::env(const std::string& name) const {
+  const auto known =
+      std::ranges::find_if(envs, [&](const EnvEntry& entry) { return entry.name == name; });
+  if (known == envs.end() && other_env) {
+    if (std::unique_ptr<EnvFactory> other = other_env(name)) { return other; }
+  }
+  return find_entry(envs, "env.id", name).make_factory();
+}
+
+std::unique_ptr<NetworkFactory> Catalog::network(const std::string& name) const {
+  return find_entry(networks, "net.kind", name).make_factory();
+}
+
+std::unique_ptr<LearnerFactory> Catalog::algorithm(const std::string& name) const {
+  return find_entry(algorithms, "algo", name).make_factory();
+}
+
+RunPlan::RunPlan(const Settings& settings, const Catalog& catalog)
+    : env_(catalog.env(chosen(settings, "env.id", config_.env.id))),
+      network_(catalog.network(chosen(settings, "net.kind", config_.net.kind))),
+      algorithm_(catalog.algorithm(chosen(settings, "algo", config_.algo))),
+      fields_(fields_of(config_)) {
+  insert_after(fields_, "env.", env_->fields());
+  insert_after(fields_, "net.", network_->fields());
+  insert_after(fields_, "normalise.", algorithm_->fields());
+  penstock::apply(fields_,
+                  with_keys_named(settings, fields_, chosen(settings, "algo", config_.algo)));
+  resolve_auto();
+}
+
+RunPlan::~RunPlan() = default;
+
+std::int64_t RunPlan::horizon() const {
+  return config_.rollout.steps * algorithm_->rollouts_per_update();
+}
+std::int64_t RunPlan::samples_per_update() const { return horizon() * config_.env.num_envs; }
+std::int64_t RunPlan::max_updates() const {
+  return (config_.total_timesteps + samples_per_update() - 1) / samples_per_update();
+}
+
+/// Puts numbers where the config leaves them to the env and to each other.
+void RunPlan::resolve_auto() {
+  const bool by_episodes = config_.total_timesteps == 0 && config_.total_episodes > 0;
+  const bool by_updates =
+      config_.total_timesteps == 0 && config_.total_episodes == 0 && config_.total_updates > 0;
+  if (config_.rollout.steps > 0 && !by_episodes && !by_updates) { return; }
+  const std::int64_t longest = env_->spec().max_episode_steps;
+  if (config_.rollout.steps == 0) {
+    if (longest == 0) {
+      throw ConfigError(fmt::format(
+          "rollout.steps = auto: episodes of {} have no longest length; give a number, as in "
+          "--set rollout.steps=64",
+          config_.env.id));
+    }
+    config_.rollout.steps = longest;
+  }
+  if (by_updates) { config_.total_timesteps = config_.total_updates * samples_per_update(); }
+  if (by_episodes) {
+    if (longest == 0) {
+      throw ConfigError(fmt::format(
+          "total_timesteps = 0: episodes of {} have no longest length, so total_episodes alone "
+          "does not bound the run; add --total-timesteps",
+          config_.env.id));
+    }
+    const std::int64_t envs = config_.env.num_envs;
+    config_.total_timesteps = (config_.total_episodes + envs - 1) / envs * longest * envs;
+  }
+}
+
+std::optional<Epochs> RunPlan::epochs() const {
+  if (config_.total_episodes == 0) { return std::nullopt; }
+  if (config_.rollout.steps != env_->spec().max_episode_steps) { return std::nullopt; }
+  return Epochs{.whole = config_.total_episodes / config_.env.num_envs,
+                .remainder = config_.total_episodes % config_.env.num_envs};
+}
+
+std::string RunPlan::run_dir() const {
+  if (!config_.run.dir.empty()) { return config_.run.dir; }
+  return fmt::format("runs/{}-{}", config_.env.id, config_.seed);
+}
+
+MemoryEstimate RunPlan::memory() const {
+  const EnvSpec spec = env_->spec();
+  const std::int64_t features = spec.obs.size();
+  const std::int64_t mask = spec.action.masked() ? spec.action.num_actions() : 0;
+  const std::int64_t dims = spec.action.dims();
+  const std::int64_t action = dims * (spec.action.continuous() ? 4 : 8);
+  const std::int64_t row = features * 4 + mask + action + 6 * 4 + 8 + 2;
+  const std::unique_ptr<Network> network = network_->make(spec, 0);
+  std::int64_t weights = 0;
+  for (const auto& [name, tensor] : network->parameters()) { weights += tensor.numel() * 4; }
+  const std::int64_t minibatch = algorithm_->minibatch(samples_per_update());
+  const std::int64_t part = minibatch / std::min(config_.rollout.shards, config_.env.num_envs) + 1;
+  const std::int64_t piece = std::min(part, rows_per_piece(*network));
+  return {.rollout = (horizon() + 1) * config_.env.num_envs * row,
+          .weights = weights * (1 + config_.rollout.shards),
+          .optimiser = 2 * weights,
+          // Activations, their gradients and the gathered rows.
+          .batches = config_.rollout.shards * piece * (8 * network->floats_per_row() + row)};
+}
+
+void RunPlan::require_memory(std::int64_t available) const {
+  const MemoryEstimate need = memory();
+  if (need.total() <= available) { return; }
+  const auto megabytes = [](std::int64_t bytes) { return bytes / 1e6; };
+  throw ConfigError(fmt::format(
+      "the run needs about {:.0f} MB and {:.0f} MB are free: rollout {:.0f} MB (rollout.steps x "
+      "env.num_envs and the rollouts of an update), weights and gradients {:.0f} MB (net.*, "
+      "rollout.shards), optimiser {:.0f} MB, batches {:.0f} MB (the minibatch); lower what takes "
+      "the most",
+      megabytes(need.total()), megabytes(available), megabytes(need.rollout),
+      megabytes(need.weights), megabytes(need.optimiser), megabytes(need.batches)));
+}
+
+std::vector<std::string> RunPlan::warnings() const {
+  const std::int64_t per_update = samples_per_update();
+  std::vector<std::string> found = algorithm_->warnings(per_update);
+  constexpr std::int64_t kFewUpdates = 20;
+  constexpr std::int64_t kFewEpochs = 15;
+  const std::int64_t updates = max_updates();
+  const std::optional<Epochs> by_episodes = epochs();
+  if (by_episodes && by_episodes->whole < kFewEpochs) {
+    found.push_back(fmt::format(
+        "{} episodes in {} envs are only {} whole epochs: episodes must grow with envs, use "
+        "--episodes {} for {} epochs",
+        config_.total_episodes, config_.env.num_envs, by_episodes->whole,
+        kFewEpochs * config_.env.num_envs, kFewEpochs));
+  } else if (!by_episodes && config_.total_timesteps > 0 && updates < kFewUpdates) {
+    found.push_back(fmt::format(
+        "only {} updates fit into {} steps with {} envs: use --total-timesteps "
+        "{} or fewer rollout.steps",
+        updates, config_.total_timesteps, config_.env.num_envs, kFewUpdates * per_update));
+  }
+  if (config_.threads > config_.rollout.shards) {
+    found.push_back(fmt::format("threads = {}: {} of them will idle, rollout.shards is {}",
+                                config_.threads, config_.threads - config_.rollout.shards,
+                                config_.rollout.shards));
+  }
+  return found;
+}
+
+}  // namespace penstock

@@ -1,0 +1,21 @@
+#include "penstock/core/algo/a2c.h"
+#include "penstock/core/algo/ppo.h"
+#include "penstock/core/nn/transformer.h"
+#include "penstock/core/train/catalog.h"
+
+namespace penstock {
+
+Catalog core_catalog() {
+  Catalog catalog;
+  catalog.networks = {
+      network_entry<NetConfig>("mlp", "linear layers with tanh or ReLU, separate or shared trunk",
+                               make_mlp),
+      network_entry<NetConfig>(
+          "transformer", "attention between the rows of an observation, or between its features",
+          make_transformer),
+  };
+  catalog.algorithms = {ppo_entry(), a2c_entry()};
+  return catalog;
+}
+
+}  // namespace penstock

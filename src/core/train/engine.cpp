@@ -1,0 +1,240 @@
+#include "penstock/core/train/engine.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/train/engine_parts.h"
+#include "penstock/core/algo/warm_up.h"
+#include "penstock/core/base/errors.h"
+#include "penstock/core/base/stopwatch.h"
+#include "penstock/core/fused/isa.h"
+
+namespace penstock {
+namespace {
+
+std::size_t thread_count(const RunConfig& config, const Shards& shards) {
+  const std::size_t wanted =
+      config.threads > 0 ? static_cast<std::size_t>(config.threads) : available_cores();
+  return std::min(wanted, shards.count());
+}
+
+/// Powers of two up to the pool's size, and the size; or what the config says.
+std::vector<std::size_t> thread_candidates(const RunConfig& config, std::size_t size) {
+  if (config.threads > 0) { return {size}; }
+  std::vector<std::size_t> candidates;
+  for (std::size_t count = 1; count < size; count *= 2) { candidates.push_back(count); }
+  candidates.push_back(size);
+  return candidates;
+}
+
+std::vector<std::size_t> block_candidates(const RunConfig& config, const Sampler& sampler,
+                                          const Shards& shards) {
+  if (!sampler.can_split()) { return {0}; }
+  if (config.rollout.block > 0) { return {static_cast<std::size_t>(config.rollout.block)}; }
+  std::vector<std::size_t> candidates;
+  for (const std::size_t block : {64, 256}) {
+    if (candidates.empty() || shards.range(0).size() > candidates.back()) {
+      candidates.push_back(block);
+    }
+  }
+  return candidates;
+}
+
+std::string measured(const Tuner& tuner, const char* what, double samples) {
+  std::vector<std::string> rates;
+  for (std::size_t i = 0; i < tuner.medians().size(); ++i) {
+    rates.push_back(
+        fmt::format("{}: {:.0f}k/s", tuner.candidates()[i], samples / tuner.medians()[i] / 1e3));
+  }
+  return fmt::format("{} = {} ({})", what, tuner.current(), fmt::join(rates, ", "));
+}
+
+Sampler::Options sampler_options(const RunConfig& config) {
+  return {.seed = config.seed,
+          .normalise_obs = config.normalise.obs,
+          .clip_obs = config.normalise.clip_obs};
+}
+
+double clip_obs_of(const RunConfig& config) {
+  return config.normalise.obs ? config.normalise.clip_obs : 0;
+}
+
+/// One for each shard, with the weights as they are.
+std::vector<std::unique_ptr<Actor>> make_actors(const Policy& policy,
+                                                const std::shared_ptr<const PolicyShape>& shape) {
+  const auto model = policy.publish(shape, {});
+  std::vector<std::unique_ptr<Actor>> actors;
+  for (std::size_t s = 0; s < policy.num_shards(); ++s) { actors.push_back(make_actor(model)); }
+  return actors;
+}
+
+Fusion fusion_of(const std::string& learner) {
+  return learner == "eager"   ? Fusion::never
+         : learner == "fused" ? Fusion::always
+                              : Fusion::when_fit;
+}
+
+/// Before any thread of the pool exists, see warm_up() and use_isa().
+Policy warm_policy(const RunPlan& plan, const EnvSpec& spec, const ActionHead& head,
+                   const Shards& shards) {
+  Policy policy = make_policy(plan, spec, shards.count());
+  warm_up(plan.algorithm(), policy, head, shards, spec, plan.horizon());
+  return policy;
+}
+
+}  // namespace
+
+Policy make_policy(const RunPlan& plan, const EnvSpec& spec, std::size_t num_shards) {
+  use_one_torch_thread();
+  const RunConfig& config = plan.config();
+  fused::use_isa(config.isa);
+  return Policy(
+      [&network = plan.network(), spec, seed = config.seed] { return network.make(spec, seed); },
+      num_shards, device_of(config.device), fusion_of(config.learner));
+}
+
+Engine::Parts::Parts(const RunPlan& plan, Peers& peers)
+    : config(plan.config()),
+      samples_per_update(plan.samples_per_update()),
+      shards(static_cast<std::size_t>(config.env.num_envs),
+             static_cast<std::size_t>(config.rollout.shards), peers.rank(), peers.size()),
+      envs(plan.env().make_slice(shards.slice(), config.seed)),
+      head(make_action_head(envs->spec().action, config.net.squash)),
+      policy(warm_policy(plan, envs->spec(), *head, shards)),
+      pool({.num_threads = thread_count(config, shards),
+            .pin = config.pin_threads,
+            .on_start = use_one_torch_thread}),
+      buffer(envs->spec(), plan.horizon(), static_cast<std::int64_t>(shards.num_envs())),
+      learner(plan.algorithm().make({.policy = policy,
+                                     .head = *head,
+                                     .shards = shards,
+                                     .pool = pool,
+                                     .peers = peers,
+                                     .seed = config.seed,
+                                     .scale_rewards = config.normalise.reward,
+                                     .clip_reward = config.normalise.clip_reward})),
+      shape(policy.shape(envs->spec(), head, clip_obs_of(config))),
+      sampler(*envs, make_actors(policy, shape), shards, buffer, pool, peers,
+              sampler_options(config)),
+      threads(thread_candidates(config, pool.size())),
+      blocks(block_candidates(config, sampler, shards)) {
+  apply_tuning();
+}
+
+std::shared_ptr<const PolicyModel> Engine::Parts::publish() const {
+  return policy.publish(shape, sampler.obs_normaliser());
+}
+
+void Engine::Parts::apply_tuning() {
+  pool.use(threads.current());
+  sampler.set_block(blocks.current());
+}
+
+void Engine::Parts::record_iteration() {
+  const double samples = samples_per_update;
+  if (threads.record(sample_s + update_s)) {
+    ++choices;
+    measurement = measured(threads, "threads", samples);
+  } else if (!threads.medians().empty() || threads.candidates().size() == 1) {
+    if (blocks.record(sample_s)) {
+      ++choices;
+      measurement = measured(blocks, "rollout.block", samples);
+    }
+  }
+  sample_s = update_s = 0;
+  apply_tuning();
+}
+
+Engine::Engine(const RunPlan& plan, Peers& peers) : parts_(std::make_unique<Parts>(plan, peers)) {}
+Engine::~Engine() = default;
+
+bool Engine::sample(std::int64_t num_steps) {
+  const Stopwatch watch;
+  try {
+    parts_->sampler.advance(num_steps);
+  } catch (...) {
+    parts_->whole = parts_->sampler.whole();
+    throw;
+  }
+  parts_->sample_s += watch.seconds();
+  return parts_->sampler.full();
+}
+
+Metrics Engine::update() {
+  const double total = std::max<std::int64_t>(1, parts_->config.total_timesteps);
+  // The schedules' place is where this rollout began, so the first update has the full rate.
+  const double before = timesteps() - parts_->samples_per_update;
+  const Stopwatch watch;
+  parts_->whole = false;
+  parts_->sampler.finish();
+  Metrics metrics = parts_->learner->update(parts_->buffer, std::clamp(before / total, 0.0, 1.0));
+  parts_->sampler.adopt(parts_->publish());
+  if (SharedLearner* shared = parts_->envs->shared()) { shared->between_rollouts(); }
+  parts_->sampler.restart();
+  parts_->whole = true;
+  parts_->update_s = watch.seconds();
+  parts_->record_iteration();
+  return metrics;
+}
+
+Engine::Tuning Engine::tuning() const {
+  return {parts_->threads.current(), parts_->blocks.current(), parts_->measurement,
+          parts_->choices};
+}
+
+bool Engine::whole() const { return parts_->whole; }
+bool Engine::fused() const { return parts_->policy.is_fused(); }
+
+std::int64_t Engine::timesteps() const {
+  return parts_->sampler.steps_per_env() * parts_->config.env.num_envs;
+}
+std::int64_t Engine::num_updates() const { return parts_->policy.version(); }
+std::int64_t Engine::steps_left() const {
+  return parts_->buffer.num_steps() - parts_->sampler.position();
+}
+Sampler& Engine::sampler() { return parts_->sampler; }
+VecEnv& Engine::envs() { return *parts_->envs; }
+const VecEnv& Engine::envs() const { return *parts_->envs; }
+ThreadPool& Engine::pool() { return parts_->pool; }
+
+std::shared_ptr<const PolicyModel> Engine::model() const { return parts_->publish(); }
+
+Player Engine::player() const { return {model(), save_shared(*parts_->envs)}; }
+
+std::string Engine::digest() const {
+  std::vector<std::byte> bytes;
+  const at::Tensor flat = parts_->policy.weights().to(at::kCPU);
+  for (const ParameterSlot& slot : parts_->policy.slots()) {
+    const auto* name = reinterpret_cast<const std::byte*>(slot.name.data());
+    const at::Tensor weights = Policy::view(flat, slot).contiguous();
+    const auto* data = static_cast<const std::byte*>(weights.data_ptr());
+    bytes.insert(bytes.end(), name, name + slot.name.size());
+    bytes.insert(bytes.end(), data, data + slot.size * sizeof(float));
+  }
+  return xxh3_hex(bytes);
+}
+
+at::Device device_of(const std::string& name) {
+  if (name == "cuda" && !at::hasCUDA()) {
+    throw ConfigError(
+        "device = cuda: this libtorch sees no CUDA device; use --device cpu, or install "
+        "a CUDA build of torch 2.13 and its driver");
+  }
+  if (name == "mps" && !at::hasMPS()) {
+    throw ConfigError("device = mps: this libtorch has no Metal support; use --device cpu");
+  }
+  return at::Device(name);
+}
+
+std::size_t threads_of(const RunPlan& plan) {
+  const std::int64_t given = plan.config().threads;
+  return given > 0 ? static_cast<std::size_t>(given) : available_cores();
+}
+
+void use_one_torch_thread() { at::set_num_threads(1); }
+
+}  // namespace penstock

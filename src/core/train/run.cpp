@@ -1,0 +1,152 @@
+#include "penstock/core/train/run.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "penstock/core/base/errors.h"
+#include "penstock/core/base/json.h"
+#include "penstock/core/base/memory.h"
+#include "penstock/core/base/thread_pool.h"
+#include "penstock/core/base/version_info.h"
+#include "penstock/core/fused/isa.h"
+#include "penstock/core/train/trainer.h"
+
+namespace penstock {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Computes with one intra-op thread, as shards do; the caller's number is given back.
+class OneTorchThread {
+ public:
+  OneTorchThread() : before_(at::get_num_threads()) { use_one_torch_thread(); }
+  ~OneTorchThread() { at::set_num_threads(before_); }
+  OneTorchThread(const OneTorchThread&) = delete;
+  OneTorchThread& operator=(const OneTorchThread&) = delete;
+
+ private:
+  int before_;
+};
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string command_line() {
+  std::string out;
+  if (std::FILE* file = std::fopen("/proc/self/cmdline", "rb")) {
+    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) {
+      out += c == 0 ? ' ' : static_cast<char>(c);
+    }
+    std::fclose(file);
+  }
+  if (!out.empty()) { out.pop_back(); }
+  return out;
+}
+
+std::string manifest(const RunPlan& plan, const std::map<std::string, std::string>& dependencies) {
+  utsname machine{};
+  uname(&machine);
+  Json versions = dependencies;
+  versions.emplace("torch", TORCH_VERSION);
+  const Json document = {{"penstock", version()},
+                         {"git", git_hash()},
+                         {"created", utc_now()},
+                         {"seed", plan.config().seed},
+                         {"isa", fused::current_isa()},
+                         {"command", command_line()},
+                         {"machine",
+                          {{"host", machine.nodename},
+                           {"system", machine.sysname},
+                           {"release", machine.release},
+                           {"architecture", machine.machine},
+                           {"cores", available_cores()}}},
+                         {"dependencies", versions}};
+  return to_text(document, 2) + "\n";
+}
+
+/// What must hold before a directory is touched.
+std::shared_ptr<const RunPlan> possible(std::shared_ptr<const RunPlan> plan) {
+  device_of(plan->config().device);
+  plan->require_memory(available_memory());
+  return plan;
+}
+
+}  // namespace
+
+Run::Run(std::shared_ptr<const RunPlan> plan, const std::string& dir, RunDir::Open mode,
+         const RunOptions& options)
+    : plan_(possible(std::move(plan))),
+      dir_(dir, mode, plan_->config().run.keep),
+      trainer_(std::make_unique<Trainer>(*plan_, dir_, options.listener)) {}
+
+Run::~Run() = default;
+
+void Run::save() { trainer_->save(); }
+
+Engine& Run::engine() { return trainer_->engine(); }
+
+std::shared_ptr<const PolicyModel> Run::model() const { return trainer_->engine().model(); }
+
+std::unique_ptr<Run> Run::fresh(std::shared_ptr<const RunPlan> plan, const RunOptions& options) {
+  const OneTorchThread one;
+  const std::string dir = options.dir.empty() ? plan->run_dir() : options.dir;
+  std::unique_ptr<Run> run(new Run(std::move(plan), dir, RunDir::Open::fresh, options));
+  run->dir_.write("config.toml", to_toml(run->plan_->fields()));
+  run->dir_.write("manifest.json", manifest(*run->plan_, options.dependencies));
+  run->save();  // from the first moment on there is something to resume
+  return run;
+}
+
+std::unique_ptr<Run> Run::resume(const std::string& dir, std::shared_ptr<const RunPlan> plan,
+                                 const RunOptions& options) {
+  const OneTorchThread one;
+  std::unique_ptr<Run> run(new Run(std::move(plan), dir, RunDir::Open::resume, options));
+  run->trainer_->resume();
+  run->dir_.write("config.toml", to_toml(run->plan_->fields()));
+  return run;
+}
+
+Summary Run::run(const std::atomic<bool>& stop) {
+  const OneTorchThread one;
+  return trainer_->run(stop);
+}
+
+Settings recorded_settings(const std::string& dir, const Note& note) {
+  const RunDir files(dir, RunDir::Open::read);
+  Settings settings;
+  settings.add_toml(files.read("config.toml"), "config.toml");
+  const Json recorded = try_parse_json(files.read("manifest.json"));
+  const Json told = recorded.is_object() ? recorded.value("isa", Json("auto")) : Json("auto");
+  if (!told.is_string()) {
+    throw DataError(
+        fmt::format("{}/manifest.json: isa is {}, not a name; delete the key to go on with what "
+                    "this machine has",
+                    dir, to_text(told)));
+  }
+  const auto isa = told.get<std::string>();
+  const std::vector<std::string> there = fused::supported_isas();
+  if (isa != "auto" && std::ranges::find(there, isa) == there.end()) {
+    note(
+        fmt::format("warning: the run began on {}, which this machine lacks: it goes on with {}, "
+                    "and its last bits will differ",
+                    isa, there.front()));
+    return settings;
+  }
+  settings.add("isa", isa, "manifest.json");
+  return settings;
+}
+
+}  // namespace penstock

@@ -1,0 +1,59 @@
+#include "core/train/tuner.h"
+
+#include <algorithm>
+
+namespace penstock {
+namespace {
+
+constexpr std::size_t kRounds = 3;
+constexpr double kClearly = 1.05;  // times faster, to be worth it
+constexpr double kLookAgainS = 60.0;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+Tuner::Tuner(std::vector<std::size_t> candidates)
+    : candidates_(std::move(candidates)), chosen_(candidates_.size() < 2) {
+  start_trial();
+}
+
+void Tuner::start_trial() {
+  trials_.assign(candidates_.size(), {});
+  current_ = 0;
+}
+
+bool Tuner::record(double seconds) {
+  if (!warm_) {
+    warm_ = true;
+    return false;
+  }
+  if (chosen_) {
+    since_choice_s_ += seconds;
+    if (since_choice_s_ > kLookAgainS && candidates_.size() > 1) {
+      chosen_ = false;
+      start_trial();
+    }
+    return false;
+  }
+  trials_[current_].push_back(seconds);
+  current_ = (current_ + 1) % candidates_.size();
+  if (current_ != 0 || trials_[0].size() < kRounds) { return false; }
+  choose();
+  return true;
+}
+
+void Tuner::choose() {
+  medians_.clear();
+  for (const std::vector<double>& trial : trials_) { medians_.push_back(median(trial)); }
+  for (std::size_t i = 1; i < medians_.size(); ++i) {
+    if (medians_[i] * kClearly < medians_[current_]) { current_ = i; }
+  }
+  chosen_ = true;
+  since_choice_s_ = 0;
+}
+
+}  // namespace penstock

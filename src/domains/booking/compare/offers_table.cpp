@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "domains/booking/compare/pictures.h"
+#include "penstock/tools/page/page.h"
+
+namespace penstock::booking::detail {
+
+std::string clock_text(Seconds time) {
+  const Seconds minutes = std::abs(time) / 60;
+  return fmt::format("{}{:02}:{:02}", time < 0 && minutes > 0 ? "-" : "", minutes / 60,
+                     minutes % 60);
+}
+
+std::string window_text(const Window& window) {
+  return clock_text(window.earliest) + "\u2013" + clock_text(window.latest);
+}
+
+std::string vehicle_class(std::int32_t vehicle) { return fmt::format("v{}", vehicle % 8); }
+
+bool begins_request(const Instance& instance, std::int32_t node) {
+  return instance.mode == Mode::deliver || node % 2 == 1;
+}
+
+std::string stop_text(const Instance& instance, std::int32_t node) {
+  const char* kind = instance.mode == Mode::deliver ? "stop"
+                     : node % 2 == 1                ? "pickup"
+                                                    : "drop-off";
+  return fmt::format("{} of request {}", kind, instance.request_of(node) + 1);
+}
+
+namespace {
+
+using page::number;
+
+std::string price_text(Cost price) {
+  return price == Insertion::kNowhere ? "nowhere" : number(price / 1e3);
+}
+
+std::string offer_text(std::int32_t action) {
+  const OfferedTime time = offered_time(action);
+  if (action == kNoChange) { return "as wished"; }
+  std::string text;
+  if (time.earlier > 0) { text = fmt::format("{} earlier", time.earlier / 60); }
+  if (time.later > 0) {
+    text += fmt::format("{}{} later", text.empty() ? "" : ", ", time.later / 60);
+  }
+  return text;
+}
+
+std::string answer_text(const OfferMade& made) {
+  std::string text = made.action == kNoChange ? "<i class=\"chip idle\">not asked</i>"
+                     : made.taken             ? "<i class=\"chip good\">taken</i>"
+                                              : "<i class=\"chip bad\">declined</i>";
+  if (!made.served) { text += " <i class=\"chip bad\">not served</i>"; }
+  return text;
+}
+
+Cost paid_for(const OfferMade& made, const BookingRules& rules) {
+  if (made.action == kNoChange) { return 0; }
+  return made.taken ? rules.per_minute * offered_minutes(made.action) : rules.rejection;
+}
+
+}  // namespace
+
+std::string offers_table(const BookingLog& log, const BookingRules& rules) {
+  std::string rows = fmt::format(
+      "<table class=\"offers\"><thead><tr><th>#</th><th>customer</th><th>wished {}</th><th>offer, "
+      "minutes</th><th>answer</th><th>minutes given</th><th>km as wished</th><th>km as "
+      "offered</th><th>paid, km</th><th>routes grew, km</th></tr></thead><tbody>\n",
+      log.instance.mode == Mode::ride ? "pickup" : "time");
+  const std::string nothing = "\u2013";
+  std::int32_t minutes = 0;
+  Cost paid = 0;
+  Cost grown = 0;
+  std::size_t row = 0;
+  for (const OfferMade& made : log.shown_offers()) {
+    const bool asked = made.action != kNoChange;
+    const std::int32_t given = made.taken ? offered_minutes(made.action) : 0;
+    minutes += given;
+    paid += paid_for(made, rules);
+    grown += made.cost_after - made.cost_before;
+    rows += fmt::format(
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}"
+        "</td><td>{}</td><td>{}</td></tr>\n",
+        ++row, made.customer + 1, window_text(made.wished[0]), offer_text(made.action),
+        answer_text(made), asked ? fmt::format("{}", given) : nothing,
+        price_text(made.prices[kNoChange]), asked ? price_text(made.prices[made.action]) : nothing,
+        asked ? number(paid_for(made, rules) / 1e3) : nothing,
+        number((made.cost_after - made.cost_before) / 1e3));
+  }
+  return rows + fmt::format(
+                    "</tbody><tfoot><tr><td></td><td></td><td></td><td></td><td>in all</td><td>{}"
+                    "</td><td></td><td></td><td>{}</td><td>{}</td></tr></tfoot></table>\n",
+                    minutes, number(paid / 1e3), number(grown / 1e3));
+}
+
+}  // namespace penstock::booking::detail

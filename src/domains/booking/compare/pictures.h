@@ -1,0 +1,42 @@
+#pragma once
+#include <span>
+#include <string>
+
+#include "domains/booking/compare/timetable.h"
+#include "penstock/domains/booking/compare/report.h"
+
+namespace penstock::booking::detail {
+
+/// "08:30", of seconds since midnight.
+std::string clock_text(Seconds time);
+/// "08:30–09:00".
+std::string window_text(const Window& window);
+/// The class of a vehicle's colour; there are eight.
+std::string vehicle_class(std::int32_t vehicle);
+/// Whether a node is where somebody gets on, or the only stop of a request.
+bool begins_request(const Instance& instance, std::int32_t node);
+/// "pickup of request 3", counted from 1 as people do.
+std::string stop_text(const Instance& instance, std::int32_t node);
+
+/// The offers of the shown day in the order of calls, with their sums.
+std::string offers_table(const BookingLog& log, const BookingRules& rules);
+
+/// What each policy saves against null, and what the bound leaves.
+std::string saving_chart(const ReportInput& input);
+/// Where the vehicles of a day go; empty when places are unknown.
+std::string route_map(const BookingLog& log, const std::string& title);
+/// When they are where: driving, waiting and stops, the promised windows below. `span` is the
+/// working day to be drawn.
+std::string gantt_chart(const BookingLog& log, Window span, const std::string& title);
+/// The hours that the vehicles of all these logs are out.
+Window hours_out(std::span<const BookingLog* const> logs);
+
+/// What a minute of a customer's patience is worth, by offer.
+std::string price_grid(const BookingLog& log, const BookingRules& rules);
+/// How often each offer was made, and how often it was taken then.
+std::string made_grid(const BookingLog& log);
+std::string taken_grid(const BookingLog& log);
+/// Offers by the hour that was wished for.
+std::string hour_chart(const BookingLog& log);
+
+}  // namespace penstock::booking::detail

@@ -1,0 +1,204 @@
+#include "penstock/domains/booking/compare/report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "domains/booking/compare/pictures.h"
+#include "domains/booking/compare/style.h"
+#include "penstock/core/base/errors.h"
+#include "penstock/tools/page/page.h"
+
+namespace penstock::booking {
+namespace {
+
+using page::escaped;
+using page::key_line;
+using page::number;
+using page::section;
+using page::tile;
+using Key = std::vector<std::pair<std::string, std::string>>;
+
+/// The place of a policy among those evaluated.
+std::size_t place_of(const Evaluation& evaluation, const std::string& name) {
+  const PolicyScore& score = evaluation.policy(name);
+  return &score - evaluation.policies.data();
+}
+
+const BookingLog& log_of(const ReportInput& input, const std::string& name) {
+  return input.evaluation.logs.at(place_of(input.evaluation, name));
+}
+
+double mean_km(const std::vector<Cost>& metres) {
+  double sum = 0;
+  for (const Cost each : metres) { sum += each / 1e3; }
+  return metres.empty() ? 0 : sum / metres.size();
+}
+
+std::string percent(double share, int digits = 1) { return number(100 * share, digits) + " %"; }
+
+/// "of the possible": which part of null's way to the bound a policy goes.
+double part_of_possible(double null_km, double km, double bound_km) {
+  return null_km > bound_km ? (null_km - km) / (null_km - bound_km) : std::nan("");
+}
+
+std::string tiles(const ReportInput& input) {
+  const Evaluation& evaluation = input.evaluation;
+  const PolicyLine null = line_of(evaluation, evaluation.policy("null"));
+  const PolicyLine shown = line_of(evaluation, evaluation.policy(input.shown));
+  const double bound = mean_km(input.bound.metres);
+  std::string html = "<div class=\"tiles\">\n";
+  html += tile(number(null.km.mean) + " km", "a day without offers (null)");
+  html += tile(number(shown.km.mean) + " km", "a day under " + input.shown);
+  html += tile(percent(shown.saving), "saved against null");
+  html += tile(number(bound) + " km", "bound: everybody takes everything");
+  html += tile(percent(shown.acceptance), "of its offers were taken");
+  return html + "</div>\n";
+}
+
+std::string policy_row(const ReportInput& input, const PolicyScore& score, double bound) {
+  const PolicyLine line = line_of(input.evaluation, score);
+  const double null_km = line_of(input.evaluation, input.evaluation.policy("null")).km.mean;
+  const bool is_null = score.name == "null";
+  return fmt::format(
+      "<tr{}><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}"
+      "</td><td>{}</td><td>{}</td></tr>\n",
+      score.name == input.shown ? " class=\"mine\"" : "", escaped(score.name), number(line.km.mean),
+      is_null ? "\u2013"
+              : fmt::format("{} ({} to {})", number(-line.difference_km.mean),
+                            number(-line.difference_km.high), number(-line.difference_km.low)),
+      is_null ? "\u2013" : percent(line.saving, 2), percent(line.km.mean / bound - 1),
+      is_null ? "\u2013" : percent(part_of_possible(null_km, line.km.mean, bound), 0),
+      number(line.reward.mean), percent(line.acceptance), number(line.shifted, 1),
+      percent(line.unserved, 2));
+}
+
+std::string bound_row(const ReportInput& input, double null_km, double bound) {
+  double unserved = 0;
+  for (const std::int32_t each : input.bound.unserved) { unserved += each; }
+  double requests = 0;
+  for (const DayScore& day : input.evaluation.policy("null").days) { requests += day.requests; }
+  return fmt::format(
+      "<tr class=\"bound\"><td>bound</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+      "<td>\u2013</td><td>\u2013</td><td>\u2013</td><td>{}</td></tr>\n",
+      number(bound), number(null_km - bound), percent(1 - bound / null_km, 2), percent(0),
+      percent(1, 0), percent(requests > 0 ? unserved / requests : 0, 2));
+}
+
+std::string table_section(const ReportInput& input) {
+  const Evaluation& evaluation = input.evaluation;
+  const double bound = mean_km(input.bound.metres);
+  std::string body = detail::saving_chart(input);
+  body +=
+      "<table class=\"policies\"><thead><tr><th>policy</th><th>km a day</th><th>saved, km (95 "
+      "%)</th><th>saved</th><th>above bound</th><th>of the possible</th><th>reward</th>"
+      "<th>taken</th><th>min/request</th><th>not served</th></tr></thead><tbody>\n";
+  for (const PolicyScore& score : evaluation.policies) { body += policy_row(input, score, bound); }
+  const double null_km = line_of(evaluation, evaluation.policy("null")).km.mean;
+  body += bound_row(input, null_km, bound) + "</tbody></table>\n";
+  std::string text = fmt::format(
+      "All play the same {} days, with the same people and the same draws behind their answers. "
+      "The bound widens every window by 30 minutes on both sides and plans by rr-1000",
+      evaluation.policies[0].days.size());
+  if (input.bound.reference_days > 0) {
+    text +=
+        fmt::format(", on {} days by PyVRP too, the better of the two", input.bound.reference_days);
+  }
+  return section("Policies", text + ". The reward also counts minutes, refusals and unserved.",
+                 key_line({{"shown", escaped(input.shown)}, {"other", "others"}}), body);
+}
+
+std::string day_title(const BookingLog& log, const std::string& name) {
+  Cost metres = 0;
+  for (const auto& table : detail::timetables(log.instance, log.plan)) { metres += table.metres; }
+  return fmt::format("{}: {:.2f} km", name, static_cast<double>(metres) / 1e3);
+}
+
+std::string map_section(const ReportInput& input) {
+  const BookingLog& null = log_of(input, "null");
+  const BookingLog& shown = log_of(input, input.shown);
+  const bool ride = null.instance.mode == Mode::ride;
+  const std::string maps =
+      detail::route_map(null, day_title(null, "null")) +
+      (input.shown == "null" ? "" : detail::route_map(shown, day_title(shown, input.shown)));
+  return section(
+      fmt::format("Routes of day {}", input.day + 1),
+      maps.empty() ? "The places of this instance are not known."
+                   : "A colour is a vehicle; the square is the depot, legs to and from it are "
+                     "dashed. Legs are drawn straight, roads are longer.",
+      key_line(ride ? Key{{".full", "pickup"}, {".open", "drop-off"}} : Key{{".full", "stop"}}),
+      "<div class=\"pair\">\n" + maps + "</div>\n");
+}
+
+std::string gantt_section(const ReportInput& input) {
+  const BookingLog& null = log_of(input, "null");
+  const BookingLog& shown = log_of(input, input.shown);
+  const std::array<const BookingLog*, 2> both = {&null, &shown};
+  const Window span = detail::hours_out(both);
+  std::string body = detail::gantt_chart(shown, span, day_title(shown, input.shown));
+  if (input.shown != "null") {
+    body += "<details><summary>The same day without offers</summary>\n" +
+            detail::gantt_chart(null, span, day_title(null, "null")) + "</details>\n";
+  }
+  Key key = {{".full", "pickup"}, {".open", "drop-off"}};
+  if (null.instance.mode == Mode::deliver) { key = {{".full", "stop"}}; }
+  key.insert(key.end(), {{".wait", "waiting"},
+                         {".window", "promised window"},
+                         {".wished", "wished"},
+                         {".at", "service begins"}});
+  return section(
+      fmt::format("Timetable of day {}", input.day + 1),
+      "Each vehicle as early as it may be; hours of the day. Below it the windows that were "
+      "promised, with the number of the request; where a window is not the wished one, a line "
+      "under it shows the wish.",
+      key_line(key), body);
+}
+
+std::string offers_section(const ReportInput& input) {
+  return section(
+      fmt::format("Offers of day {} in the order of calls", input.day + 1),
+      fmt::format("What {} proposed. Prices are what cheapest insertion adds to the routes of the "
+                  "moment; the routes grew by what the planner made of them.",
+                  escaped(input.shown)),
+      "", detail::offers_table(log_of(input, input.shown), input.rules));
+}
+
+std::string price_section(const ReportInput& input) {
+  const BookingLog& log = log_of(input, input.shown);
+  const double paid = static_cast<double>(input.rules.per_minute) / 1e3;
+  return section(
+      "The price of a promise",
+      fmt::format("By offer, over all days of {}: how many km a minute of the customer's patience "
+                  "saves when the offer is taken, by cheapest insertion; a minute costs {} km, and "
+                  "offers that save less than that are orange. Then how often each was made, and "
+                  "how often it was taken.",
+                  escaped(input.shown), number(paid, 3)),
+      "",
+      "<div class=\"pair\">\n" + detail::price_grid(log, input.rules) + detail::made_grid(log) +
+          detail::taken_grid(log) + "</div>\n");
+}
+
+std::string hour_section(const ReportInput& input) {
+  return section("Acceptance by hour",
+                 fmt::format("Requests of all days under {}, with the share of its offers that "
+                             "were taken.",
+                             escaped(input.shown)),
+                 key_line({{"good", "taken"}, {"bad", "declined"}, {"idle", "not asked"}}),
+                 detail::hour_chart(log_of(input, input.shown)));
+}
+
+}  // namespace
+
+std::string report_html(const ReportInput& input) {
+  if (input.evaluation.versus != "null") {
+    throw UsageError("a report compares with null: name it in --policies");
+  }
+  place_of(input.evaluation, "null");
+  place_of(input.evaluation, input.shown);
+  return page::begin_page("Booking under time windows", detail::kReportStyle) +
+         fmt::format("<h1>Booking under time windows</h1>\n<p>{}</p>\n", escaped(input.setting)) +
+         tiles(input) + table_section(input) + map_section(input) + gantt_section(input) +
+         offers_section(input) + price_section(input) + hour_section(input) + page::end_page();
+}
+
+}  // namespace penstock::booking

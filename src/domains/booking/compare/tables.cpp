@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "penstock/core/base/errors.h"
+#include "penstock/core/base/json.h"
+#include "penstock/domains/booking/compare/evaluate.h"
+
+namespace penstock::booking {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double reward(const DayScore& day) { return day.reward; }
+double kilometres(const DayScore& day) { return day.metres / 1e3; }
+double minutes(const DayScore& day) { return day.driven_s / 60.0; }
+
+/// The sums of all days.
+DayScore total(const std::vector<DayScore>& days) {
+  DayScore sum;
+  for (const DayScore& day : days) {
+    sum.metres += day.metres;
+    sum.vehicles += day.vehicles;
+    sum.requests += day.requests;
+    sum.offers += day.offers;
+    sum.taken += day.taken;
+    sum.minutes += day.minutes;
+    sum.unserved += day.unserved;
+    sum.known_types += day.known_types;
+    sum.ride_ratio += day.ride_ratio;
+  }
+  return sum;
+}
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+Json interval_json(const Interval& interval) {
+  return {{"mean", interval.mean}, {"ci95", {interval.low, interval.high}}};
+}
+
+Json number_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+
+std::string percent_or_dash(double x) {
+  return std::isfinite(x) ? fmt::format("{:.2f}", 100 * x) : "-";
+}
+
+std::string reference_text(const Evaluation& evaluation) {
+  std::string out;
+  for (std::size_t i = 0; i < evaluation.references.size(); ++i) {
+    if (const auto& found = evaluation.references[i]) {
+      out += fmt::format("pyvrp on {}'s promises: {:.2f} km, ours {:.2f} km ({:+.2f} %), {} days\n",
+                         evaluation.policies[i].name, found->reference_km, found->ours_km,
+                         100 * (share(found->ours_km, found->reference_km) - 1), found->days);
+    }
+  }
+  for (std::size_t i = 0; i < evaluation.audits.size(); ++i) {
+    if (const auto& found = evaluation.audits[i]) {
+      out += fmt::format(
+          "audit of {}: {} steps solved again at rr-1000: {:+.2f} % above, {} wrong "
+          "signs\n",
+          evaluation.policies[i].name, found->steps, 100 * found->mean_gap, found->wrong_signs);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+PolicyLine line_of(const Evaluation& evaluation, const PolicyScore& score) {
+  const double days = score.days.size();
+  const DayScore sum = total(score.days);
+  const PolicyScore& versus = evaluation.policy(evaluation.versus);
+  PolicyLine line;
+  line.reward = mean_of(score.days, reward);
+  line.km = mean_of(score.days, kilometres);
+  line.minutes = mean_of(score.days, minutes);
+  line.vehicles = share(sum.vehicles, days);
+  line.saving = std::nan("");
+  for (const PolicyScore& other : evaluation.policies) {
+    if (other.name != "null") { continue; }
+    line.saving = 1 - share(sum.metres, total(other.days).metres);
+  }
+  line.acceptance = share(sum.taken, sum.offers);
+  line.shifted = share(sum.minutes, sum.requests);
+  line.unserved = share(sum.unserved, sum.requests);
+  line.known_types = share(sum.known_types, sum.requests);
+  line.ride_ratio = share(sum.ride_ratio, days);
+  line.difference = paired_difference(score.days, versus.days, reward);
+  line.difference_km = paired_difference(score.days, versus.days, kilometres);
+  return line;
+}
+
+const PolicyScore& Evaluation::policy(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const PolicyScore& score : policies) {
+    if (score.name == name) { return score; }
+    names.push_back(score.name);
+  }
+  throw UsageError(
+      fmt::format("--versus {}: not one of --policies{}", name, did_you_mean(name, names)));
+}
+
+std::string Evaluation::text() const {
+  std::string out =
+      fmt::format("{:<14}{:>9}{:>9}{:>8}{:>6}{:>9}{:>9}{:>9}{:>8}{:>8}{:>8}{:>9}  reward - {}\n",
+                  "policy", "reward", "km", "min", "cars", "saving%", "accept%", "min/req",
+                  "unsrv%", "types%", "p50 us", "p99 us", versus);
+  for (const PolicyScore& score : policies) {
+    const PolicyLine line = line_of(*this, score);
+    out += fmt::format(
+        "{:<14}{:>9.2f}{:>9.2f}{:>8.0f}{:>6.2f}{:>9}{:>9.1f}{:>9.2f}{:>8.2f}{:>8.1f}{:>8.1f}{:>9."
+        "1f}"
+        "  {:+.3f} [{:+.3f}, {:+.3f}]\n",
+        score.name, line.reward.mean, line.km.mean, line.minutes.mean, line.vehicles,
+        percent_or_dash(line.saving), 100 * line.acceptance, line.shifted, 100 * line.unserved,
+        100 * line.known_types, score.decision_p50_us, score.decision_p99_us, line.difference.mean,
+        line.difference.low, line.difference.high);
+  }
+  return out + reference_text(*this);
+}
+
+std::string Evaluation::json() const {
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    const PolicyScore& score = policies[i];
+    const PolicyLine line = line_of(*this, score);
+    Json row = {{"policy", score.name},
+                {"reward", interval_json(line.reward)},
+                {"km", interval_json(line.km)},
+                {"minutes", line.minutes.mean},
+                {"vehicles", line.vehicles},
+                {"saving", number_or_null(line.saving)},
+                {"acceptance", line.acceptance},
+                {"shifted_minutes", line.shifted},
+                {"unserved", line.unserved},
+                {"type_accuracy", line.known_types},
+                {"ride_ratio", line.ride_ratio},
+                {"difference", interval_json(line.difference)},
+                {"difference_km", interval_json(line.difference_km)},
+                {"decision_us", {{"p50", score.decision_p50_us}, {"p99", score.decision_p99_us}}}};
+    if (i < references.size() && references[i]) {
+      row["reference"] = {{"days", references[i]->days},
+                          {"ours_km", references[i]->ours_km},
+                          {"pyvrp_km", references[i]->reference_km}};
+    }
+    if (i < audits.size() && audits[i]) {
+      row["audit"] = {{"steps", audits[i]->steps},
+                      {"gap", audits[i]->mean_gap},
+                      {"wrong_signs", audits[i]->wrong_signs}};
+    }
+    rows.push_back(row);
+  }
+  return to_text(Json{{"episodes", policies.empty() ? 0 : policies[0].days.size()},
+                      {"versus", versus},
+                      {"policies", rows}});
+}
+
+}  // namespace penstock::booking

@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "penstock/core/base/json.h"
+#include "penstock/domains/booking/offer/offer.h"
+#include "penstock/domains/booking/routing/checker.h"
+
+namespace penstock::booking {
+namespace {
+
+using Text = fmt::memory_buffer;
+
+template <class... Values>
+void put(Text& text, fmt::format_string<Values...> pattern, Values&&... values) {
+  fmt::format_to(std::back_inserter(text), pattern, std::forward<Values>(values)...);
+}
+
+void put_plain(Text& text, std::string_view words) {
+  text.append(words.data(), words.data() + words.size());
+}
+
+/// HH:MM:SS; before midnight with a minus. By hand: an answer is mostly times.
+void put_time(Text& text, Seconds time) {
+  const Seconds size = time < 0 ? -time : time;
+  if (size >= 360000) {
+    return put(text, "\"{}:{:02}:{:02}\"", time / 3600, size / 60 % 60, size % 60);
+  }
+  char clock[] = "\"-00:00:00\"";
+  char* at = clock + 2;
+  for (const Seconds part : {size / 3600, size / 60 % 60, size % 60}) {
+    at[0] = static_cast<char>('0' + part / 10);
+    at[1] = static_cast<char>('0' + part % 10);
+    at += 3;
+  }
+  if (time < 0) { return put_plain(text, clock); }
+  clock[1] = '"';
+  put_plain(text, clock + 1);
+}
+
+/// Whole metres as kilometres, exactly.
+void put_km(Text& text, Cost metres) {
+  const Cost size = metres < 0 ? -metres : metres;
+  put(text, "{}{}.{:03}", metres < 0 ? "-" : "", size / 1000, size % 1000);
+}
+
+void put_window(Text& text, Window window) {
+  put(text, "[");
+  put_time(text, window.earliest);
+  put(text, ", ");
+  put_time(text, window.latest);
+  put(text, "]");
+}
+
+const char* stop_name(const Instance& instance, std::int32_t node) {
+  if (instance.mode == Mode::deliver) { return "stop"; }
+  return node % 2 == 1 ? "pickup" : "dropoff";
+}
+
+class Answer {
+ public:
+  Answer(const OfferQuery& query, const std::vector<PricedOffer>& offers)
+      : query_(query), instance_(query.instance), nodes_(query.instance.nodes) {
+    for (const std::string& id : query.ids) { ids_.push_back(to_text(nlohmann::json(id))); }
+    for (const PricedOffer& offer : offers) {
+      if (offer.action == kNoChange && offer.fits) { unchanged_ = offer.added; }
+    }
+  }
+
+  std::string write(const std::vector<PricedOffer>& offers) {
+    put(text_, R"({{"request": {}, "plan_km": )", ids_.back());
+    put_km(text_, cost_of(query_.instance, query_.plan));
+    put(text_, ", \"offers\": [");
+    const char* before = "\n  ";
+    for (const PricedOffer& offer : offers) {
+      put(text_, "{}", before);
+      write_offer(offer);
+      before = ",\n  ";
+    }
+    put(text_, "\n]}}");
+    return fmt::to_string(text_);
+  }
+
+ private:
+  void write_offer(const PricedOffer& offer) {
+    const auto [earlier, later] = offered_time(offer.action);
+    put(text_, R"({{"offer": {}, "earlier_min": {}, "later_min": {}, "feasible": {})", offer.action,
+        earlier / 60, later / 60, offer.fits);
+    const bool ride = instance_.mode == Mode::ride;
+    put(text_, ", \"{}\": ", ride ? "pickup" : "stop");
+    put_window(text_, offer.windows[0]);
+    if (ride) {
+      put(text_, ", \"dropoff\": ");
+      put_window(text_, offer.windows[1]);
+    }
+    if (offer.fits) { write_price(offer); }
+    put(text_, "}}");
+  }
+
+  void write_price(const PricedOffer& offer) {
+    put(text_, ", \"added_km\": ");
+    put_km(text_, offer.added);
+    const std::int32_t minutes = offered_minutes(offer.action);
+    if (unchanged_ && minutes > 0) {
+      const Cost saved = *unchanged_ - offer.added;
+      put(text_, ", \"saved_km\": ");
+      put_km(text_, saved);
+      put(text_, ", \"saved_km_per_minute\": {:.6f}", saved / 1000.0 / minutes);
+    }
+    promise(offer);
+    put(text_, ", \"routes\": [");
+    const char* before = "";
+    for (const ChangedRoute& route : offer.routes) {
+      put(text_, R"({}{{"vehicle": {}, "stops": [)", before, route.vehicle);
+      write_stops(route.nodes);
+      put(text_, "]}}");
+      before = ", ";
+    }
+    put(text_, "]");
+  }
+
+  void write_stops(const std::vector<std::int32_t>& route) {
+    const std::vector<Seconds> starts = starts_of(instance_, nodes_, route);
+    Seconds leave = instance_.nodes[0].window.earliest;
+    std::int32_t here = 0;
+    for (std::size_t i = 0; i < route.size(); ++i) {
+      const std::int32_t node = route[i];
+      // Whoever would wait where he arrives leaves the depot later instead.
+      const Seconds arrival = i == 0 ? starts[0] : leave + instance_.duration_of(here, node);
+      put_plain(text_, i == 0 ? "{\"id\": " : ", {\"id\": ");
+      put_plain(text_, ids_[instance_.request_of(node)]);
+      put_plain(text_, R"(, "at": ")");
+      put_plain(text_, stop_name(instance_, node));
+      put_plain(text_, R"(", "arrival": )");
+      put_time(text_, arrival);
+      put_plain(text_, ", \"start\": ");
+      put_time(text_, starts[i]);
+      put_plain(text_, "}");
+      leave = starts[i] + nodes_[node].service;
+      here = node;
+    }
+  }
+
+  void promise(const PricedOffer& offer) {
+    const std::size_t first = instance_.first_node(query_.request());
+    for (std::int32_t k = 0; k < instance_.stops_per_request(); ++k) {
+      nodes_[first + k].window = offer.windows[k];
+    }
+  }
+
+  const OfferQuery& query_;
+  const Instance& instance_;
+  std::vector<Node> nodes_;  // with the windows of the offer being written
+  std::vector<std::string> ids_;
+  std::optional<Cost> unchanged_;
+  Text text_;
+};
+
+}  // namespace
+
+std::string offers_json(const OfferQuery& query, const std::vector<PricedOffer>& offers) {
+  return Answer(query, offers).write(offers);
+}
+
+}  // namespace penstock::booking

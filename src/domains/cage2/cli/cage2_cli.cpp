@@ -1,0 +1,12 @@
+#include "penstock/domains/cage2/cli/cage2_cli.h"
+
+#include "domains/cage2/cli/verbs.h"
+
+namespace penstock {
+
+std::vector<Verb> cage2_verbs(Options& app, const Catalog& catalog) {
+  return {cage2::play_verb(app), cage2::replay_verb(app), cage2::workflow_verb(app),
+          cage2::search_verb(app), cage2::leaderboard_verb(app, catalog)};
+}
+
+}  // namespace penstock

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "penstock/core/base/options.h"
+#include "penstock/core/train/domain.h"
+#include "penstock/domains/cage2/sim/workflow_job.h"
+
+namespace penstock::cage2 {
+
+Verb play_verb(Options& app);
+Verb replay_verb(Options& app);
+Verb workflow_verb(Options& app);
+Verb search_verb(Options& app);
+/// The name of a job's run: "user-op_host-op_server-enterprise-defender-7".
+std::string run_name(const WorkflowJob& job);
+Verb leaderboard_verb(Options& app, const Catalog& catalog);
+
+}  // namespace penstock::cage2

@@ -1,0 +1,64 @@
+#include "domains/cage2/search/workflow_json.h"
+
+#include <limits>
+
+namespace penstock::cage2::detail {
+namespace {
+
+double number_of(const Json& json) {
+  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
+}
+
+}  // namespace
+
+Json shared_json(const WorkflowJob& job, const std::string& evaluator) {
+  return {{"evaluator", evaluator},
+          {"red", job.red},
+          {"rules", job.rules},
+          {"n_envs", job.n_envs},
+          {"train_episodes_per_env", job.train_episodes_per_env},
+          {"compliance_threshold", job.compliance_threshold},
+          {"update_every_steps", job.update_every_steps},
+          {"compliance_rule", std::string(1, job.compliance_rule)},
+          {"eval_episodes", job.eval_episodes}};
+}
+
+Json key_json(const WorkflowJob& job) {
+  return {{"order", job.order}, {"conditioned", job.conditioned}, {"seed", job.seed}};
+}
+
+Json result_json(const WorkflowResult& result) {
+  Json curve = Json::array();
+  for (const CurvePoint& point : result.curve) {
+    curve.push_back({point.steps, point.reward, point.compliance});
+  }
+  return {{"mean_return", result.mean_return}, {"std_error", result.std_error},
+          {"compliance", result.compliance},   {"eval_compliance", result.eval_compliance},
+          {"compliant", result.compliant},     {"stopped_early", result.stopped_early},
+          {"episodes", result.episodes},       {"steps", result.steps},
+          {"digest", result.digest},           {"curve", std::move(curve)}};
+}
+
+WorkflowResult result_of(const Json& json) {
+  WorkflowResult result{};
+  json.at("order").get_to(result.order);
+  result.mean_return = number_of(json.at("mean_return"));
+  result.std_error = number_of(json.at("std_error"));
+  result.compliance = number_of(json.at("compliance"));
+  // Journals of earlier versions lack it.
+  if (json.contains("eval_compliance")) {
+    result.eval_compliance = number_of(json.at("eval_compliance"));
+  }
+  json.at("compliant").get_to(result.compliant);
+  json.at("stopped_early").get_to(result.stopped_early);
+  json.at("episodes").get_to(result.episodes);
+  json.at("steps").get_to(result.steps);
+  json.at("digest").get_to(result.digest);
+  for (const Json& point : json.at("curve")) {
+    result.curve.push_back(
+        {point.at(0).get<std::int64_t>(), number_of(point.at(1)), number_of(point.at(2))});
+  }
+  return result;
+}
+
+}  // namespace penstock::cage2::detail

@@ -1,0 +1,212 @@
+#include "penstock/domains/cage2/sim/memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "penstock/core/base/errors.h"
+
+namespace penstock::cage2 {
+namespace {
+
+// By how much red likes the exploit that the decoy catches. Vsftpd catches what Apache does, and so
+// stands only where Apache cannot.
+constexpr std::array<Decoy, 3> kOnGateway = {Decoy::haraka, Decoy::tomcat, Decoy::apache};
+constexpr std::array<Decoy, 1> kOnInternal = {Decoy::femitter};
+constexpr std::array<Decoy, 4> kOnUser1 = {Decoy::tomcat, Decoy::apache, Decoy::smss,
+                                           Decoy::svchost};
+constexpr std::array<Decoy, 4> kOnUser2 = {Decoy::femitter, Decoy::tomcat, Decoy::apache,
+                                           Decoy::sshd};
+constexpr std::array<Decoy, 2> kOnUser3 = {Decoy::sshd, Decoy::vsftpd};
+constexpr std::array<Decoy, 1> kOnUser4 = {Decoy::vsftpd};
+
+constexpr float kLongEpisode = 100;  // what counts as the end of the clock
+constexpr std::array<std::int32_t, 4> kPhases = {4, 8, 30, 50};
+constexpr std::size_t kNumTimes = 4 + kPhases.size();
+constexpr std::size_t kNumSubnets = kSubnetHosts.size();
+constexpr std::size_t kNumProgress = 3 * kNumSubnets + 1;
+constexpr float kManyScans = 4;
+constexpr float kManyExploits = 3;
+
+void count(std::uint8_t& number) {
+  if (number < std::numeric_limits<std::uint8_t>::max()) { ++number; }
+}
+
+float bounded(std::uint8_t number, float most) { return std::min(number / most, 1.0F); }
+
+float bit_of(bool holds) { return holds ? 1.0F : 0.0F; }
+
+/// The place of a decoy among those of the host, or past the end.
+std::size_t place_of(Decoy decoy, std::uint8_t host) {
+  const std::span<const Decoy> all = decoys_of(host);
+  return std::ranges::find(all, decoy) - all.begin();
+}
+
+/// Sleep and Monitor, Analyse, Remove, decoys, Restore.
+std::size_t family(BlueKind kind) {
+  switch (kind) {
+    case BlueKind::sleep:
+    case BlueKind::monitor:
+      return 0;
+    case BlueKind::analyse:
+      return 1;
+    case BlueKind::remove:
+      return 2;
+    case BlueKind::restore:
+      return 4;
+    default:
+      return 3;
+  }
+}
+constexpr std::size_t kNumFamilies = 5;
+
+}  // namespace
+
+std::span<const Decoy> decoys_of(std::uint8_t host) {
+  switch (host) {
+    case host::kEnterprise1:
+    case host::kEnterprise2:
+      return kOnInternal;
+    case host::kUser0:
+    case host::kUser1:
+      return kOnUser1;
+    case host::kUser2:
+      return kOnUser2;
+    case host::kUser3:
+      return kOnUser3;
+    case host::kUser4:
+      return kOnUser4;
+    default:
+      return kOnGateway;
+  }
+}
+
+std::int64_t Memory::next_decoy(std::uint8_t host) const {
+  const std::span<const Decoy> all = decoys_of(host);
+  const std::size_t place = std::countr_one(hosts_[host].decoys);
+  return decoy_index(all[place < all.size() ? place : 0], host);
+}
+
+void Memory::note(std::int64_t action, Flag flag, ObsBits obs) {
+  ++steps_;
+  note_action(blue_move(action), flag);
+  for (std::uint8_t h = 0; h < kNumHosts; ++h) {
+    const Activity seen = activity(obs, h);
+    if (seen != Activity::none) { note_activity(h, seen); }
+  }
+}
+
+void Memory::note_action(BlueMove move, Flag flag) {
+  last_kind_ = move.kind;
+  last_flag_ = flag;
+  if (move.host == kNone) { return; }
+  Host& at = hosts_[move.host];
+  if (move.is_decoy()) {
+    const std::size_t place = place_of(move.decoy(), move.host);
+    if (flag == Flag::yes && place < kMaxDecoysOfHost) { at.decoys |= 1U << place; }
+    return;
+  }
+  if (move.kind == BlueKind::analyse) { at.analysed = steps_; }
+  if (move.kind == BlueKind::remove || move.kind == BlueKind::restore) { at.repaired = steps_; }
+  if (move.kind == BlueKind::restore) {
+    at.decoys = 0;
+    count(at.num_restores);
+  }
+}
+
+void Memory::note_activity(std::uint8_t host, Activity seen) {
+  Host& at = hosts_[host];
+  if (at.active == kNever) { ++num_seen_; }
+  at.active = quiet_since_ = steps_;
+  if (first_active_ == kNone) { first_active_ = host; }
+  if (seen == Activity::exploit) {
+    at.exploited = steps_;
+    count(at.num_exploits);
+  } else {
+    at.lures |= at.decoys;
+    count(at.num_scans);
+  }
+}
+
+float Memory::recency(std::int32_t step) const {
+  return step == kNever ? 0.0F : 1.0F / (1 + steps_ - step);
+}
+
+void Memory::write(std::span<float> row) const {
+  for (const Host& host : hosts_) {
+    write_host(host, row.first(kFeaturesOfHost));
+    row = row.subspan(kFeaturesOfHost);
+  }
+  for (const std::uint8_t h : kDefended) {
+    const Host& at = hosts_[h];
+    for (std::size_t place = 0; place < kMaxDecoysOfHost; ++place) {
+      row[place] = bit_of((at.decoys >> place & 1U) != 0);
+      row[kMaxDecoysOfHost + place] = bit_of((at.lures >> place & 1U) != 0);
+    }
+    row = row.subspan(2 * kMaxDecoysOfHost);
+  }
+  write_global(row);
+}
+
+void Memory::write_host(const Host& host, std::span<float> row) const {
+  row[0] = bit_of(host.active != kNever);
+  row[1] = bit_of(host.active != kNever && host.active == quiet_since_);
+  row[2] = recency(host.active);
+  row[3] = recency(host.exploited);
+  row[4] = recency(host.repaired);
+  row[5] = bit_of(host.exploited != kNever && host.exploited >= host.repaired);  // not answered
+  row[6] = bit_of(host.analysed > std::max(host.active, host.repaired));         // looked at since
+  row[7] = bit_of(host.num_restores > 0);
+  row[8] = bounded(host.num_scans, kManyScans);
+  row[9] = bounded(host.num_exploits, kManyExploits);
+}
+
+void Memory::write_global(std::span<float> row) const {
+  std::ranges::fill(row, 0.0F);
+  write_time(row.first(kNumTimes));
+  row = row.subspan(kNumTimes);
+  row[family(last_kind_)] = 1.0F;
+  row = row.subspan(kNumFamilies);
+  // Which user host red turned to first: a script goes on with it, a wanderer to the next.
+  if (first_active_ != kNone && first_active_ >= host::kUser0) {
+    row[first_active_ - host::kUser0] = 1.0F;
+  }
+  row = row.subspan(kNumHosts - host::kUser0);
+  write_progress(row);
+  static_assert(kNumTimes + kNumFamilies + (kNumHosts - host::kUser0) + kNumProgress == kNumGlobal);
+}
+
+void Memory::write_time(std::span<float> row) const {
+  row[0] = std::min(steps_ / kLongEpisode, 1.0F);
+  row[1] = recency(quiet_since_);
+  row[2] = static_cast<float>(num_seen_) / kNumHosts;
+  row[3] = bit_of(last_flag_ == Flag::yes);
+  for (std::size_t i = 0; i < kPhases.size(); ++i) { row[4 + i] = bit_of(steps_ < kPhases[i]); }
+}
+
+/// By subnet, the shares of hosts that were active, that were exploited, and that have decoys.
+void Memory::write_progress(std::span<float> row) const {
+  constexpr float kShare = 0.2F;  // of the largest subnet
+  for (std::uint8_t h = 0; h < kNumHosts; ++h) {
+    const auto subnet = static_cast<std::size_t>(subnet_of(h));
+    if (hosts_[h].active != kNever) { row[subnet] += kShare; }
+    if (hosts_[h].exploited != kNever) { row[kNumSubnets + subnet] += kShare; }
+    if (hosts_[h].decoys != 0) { row[2 * kNumSubnets + subnet] += kShare; }
+  }
+  row[3 * kNumSubnets] = recency(0);
+}
+
+void Memory::require_possible() const {
+  const auto step = [this](std::int32_t at) { return at >= kNever && at <= steps_; };
+  bool good = steps_ >= 0 && step(quiet_since_) && num_seen_ <= kNumHosts &&
+              (first_active_ == kNone || first_active_ < kNumHosts) && last_flag_ <= Flag::no &&
+              last_kind_ <= BlueKind::restore;
+  for (const Host& at : hosts_) {
+    good = good && step(at.active) && step(at.exploited) && step(at.repaired) &&
+           step(at.analysed) && at.decoys < 1U << kMaxDecoysOfHost &&
+           at.lures < 1U << kMaxDecoysOfHost;
+  }
+  if (!good) { throw DataError("env state: a value that no episode of cage2_defender can have"); }
+}
+
+}  // namespace penstock::cage2

@@ -1,0 +1,206 @@
+#include "penstock/domains/cage2/sim/simulator.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "penstock/core/base/errors.h"
+
+namespace penstock::cage2 {
+namespace {
+
+constexpr HostSet kGreenHosts = kSubnetHosts[static_cast<int>(Subnet::user)] | kEnterpriseServers;
+
+/// A chance as a bound for 32 random bits.
+constexpr std::uint32_t chance(double p) { return static_cast<std::uint32_t>(p * 0x1.0p32); }
+constexpr std::uint32_t kTakesBest = chance(0.75);
+constexpr std::uint32_t kIsDetected = chance(0.95);
+
+/// Exploits from the least to the most liked.
+constexpr std::array<Exploit, kNumExploits> kByWeight = {
+    Exploit::ssh_brute_force, Exploit::blue_keep,    Exploit::eternal_blue,
+    Exploit::http_rfi,        Exploit::https_rfi,    Exploit::sql_injection,
+    Exploit::haraka_rce,      Exploit::ftp_traversal};
+
+constexpr std::uint8_t best_of(std::uint8_t options) {
+  std::uint8_t best = 0;
+  for (const Exploit exploit : kByWeight) {
+    const auto number = static_cast<std::uint8_t>(exploit);
+    if ((options >> number & 1) != 0) { best = number; }
+  }
+  return best;
+}
+
+/// The best exploit of every set of them.
+constexpr std::array<std::uint8_t, 256> kBest = [] {
+  std::array<std::uint8_t, 256> best{};
+  for (unsigned set = 0; set < best.size(); ++set) { best[set] = best_of(set); }
+  return best;
+}();
+
+constexpr std::array<std::array<float, 4>, 16> kNibbles = [] {
+  std::array<std::array<float, 4>, 16> rows{};
+  for (unsigned value = 0; value < rows.size(); ++value) {
+    for (unsigned i = 0; i < 4; ++i) { rows[value][i] = (value >> i & 1U) != 0 ? 1.0F : 0.0F; }
+  }
+  return rows;
+}();
+
+Rules rules_of(const Simulator::Config& config) {
+  Rules rules;
+  rules.wrapper = config.wrapper == "v1"   ? Wrapper::v1
+                  : config.wrapper == "v2" ? Wrapper::v2
+                                           : Wrapper::dbg;
+  rules.leaderboard = config.rules == "leaderboard";
+  rules.fix_vsftpd = config.fix_vsftpd;
+  rules.fix_smb = config.fix_smb;
+  rules.fix_mysql = config.fix_mysql;
+  rules.fix_remove_flag = config.fix_remove_flag;
+  rules.fix_ssh_pid = config.fix_ssh_pid;
+  rules.fix_restore_ot = config.fix_restore_ot;
+  rules.reward_user_sessions = config.reward_user_sessions;
+  return rules;
+}
+
+std::array<std::uint32_t, 3> weights_of(const Simulator::Config& config) {
+  constexpr std::int64_t kMaxWeight = 1'000'000;
+  if (config.red == "bline") { return {1, 0, 0}; }
+  if (config.red == "meander") { return {0, 1, 0}; }
+  if (config.red == "sleep") { return {0, 0, 1}; }
+  const auto& mix = config.mix;
+  const bool good =
+      mix.size() == 3 && std::accumulate(mix.begin(), mix.end(), std::int64_t{0}) > 0 &&
+      std::all_of(mix.begin(), mix.end(),
+                  [](std::int64_t weight) { return weight >= 0 && weight <= kMaxWeight; });
+  if (!good) {
+    throw ConfigError(
+        "env.mix: expected three weights from 0 to 1000000 that are not all 0, of bline, meander "
+        "and sleep, as [1, 1, 0]");
+  }
+  std::array<std::uint32_t, 3> weights{};
+  std::transform(mix.begin(), mix.end(), weights.begin(),
+                 [](std::int64_t weight) { return static_cast<std::uint32_t>(weight); });
+  return weights;
+}
+
+}  // namespace
+
+void write_obs(ObsBits obs, std::span<float> row) {
+  for (std::size_t h = 0; h < kNumHosts; ++h, obs >>= 4) {
+    std::memcpy(row.data() + 4 * h, kNibbles[obs & 15].data(), sizeof(kNibbles[0]));
+  }
+}
+
+Simulator::Simulator(const Config& config)
+    : world_(rules_of(config)),
+      max_steps_(config.max_steps),
+      weights_(weights_of(config)),
+      green_(config.green) {}
+
+EnvSpec Simulator::spec() const {
+  return {Layout({{"hosts", {kNumHosts, 4}}}), Discrete{kNumActions}, max_steps_};
+}
+
+void Simulator::reset(std::uint64_t seed, Row row) {
+  random_ = Random(seed);
+  world_.reset();
+  red_ = Red(draw_red());
+  write_obs(world_.obs(), row.obs);
+}
+
+Outcome Simulator::step(std::int64_t action, Row row) {
+  const Trace trace = advance(action);
+  write_obs(world_.obs(), row.obs);
+  return {.reward = -trace.cost_tenths / 10.0F};
+}
+
+Simulator::Trace Simulator::advance(std::int64_t action) {
+  const BlueReport blue = world_.blue(blue_move(action));
+  const Events green = green_ ? draw_green() : Events{};
+  const RedMove move = draw_move(red_.intend(world_.knowledge()));
+  return finish(action, blue, green, move);
+}
+
+Simulator::Trace Simulator::advance_forced(std::int64_t action, const RedMove& move) {
+  const BlueReport blue = world_.blue(blue_move(action));
+  const bool allowed = could_draw(red_.intend(world_.knowledge()), move);
+  Trace trace = finish(action, blue, {}, move);
+  trace.allowed = allowed;
+  return trace;
+}
+
+Simulator::Trace Simulator::finish(std::int64_t action, const BlueReport& blue, const Events& green,
+                                   const RedMove& move) {
+  red_.commit(move.action, move.target);
+  const RedReport red = world_.red(move);
+  red_.learn(red);
+  world_.observe(blue, red.events, green);
+  const int restore = blue_move(action).kind == BlueKind::restore ? 10 : 0;
+  return {.red = move,
+          .blue_flag = blue.flag,
+          .red_flag = red.flag,
+          .green = green.host,
+          .cost_tenths = world_.cost_tenths() + restore};
+}
+
+// ---- Chance
+
+RedKind Simulator::draw_red() {
+  const std::uint32_t total = weights_[0] + weights_[1] + weights_[2];
+  for (std::uint8_t kind = 0; kind < weights_.size(); ++kind) {
+    if (weights_[kind] == total) { return static_cast<RedKind>(kind); }
+  }
+  const std::uint32_t drawn = random_.below(total);
+  if (drawn < weights_[0]) { return RedKind::bline; }
+  return drawn < weights_[0] + weights_[1] ? RedKind::meander : RedKind::sleep;
+}
+
+/// One of the set, evenly; the set is not empty.
+std::uint8_t Simulator::draw_member(std::uint32_t set) {
+  const int size = std::popcount(set);
+  if (size > 1) {
+    for (std::uint32_t skip = random_.below(size); skip > 0; --skip) { set &= set - 1; }
+  }
+  return std::countr_zero(set);
+}
+
+std::uint8_t Simulator::draw_exploit(std::uint8_t options) {
+  if (options == 0) { return kNone; }
+  const std::uint8_t best = kBest[options];
+  const std::uint32_t others = options & ~(1U << best);
+  if (others == 0 || random_.next() < kTakesBest) { return best; }
+  return draw_member(others);
+}
+
+RedMove Simulator::draw_move(const Intent& intent) {
+  if (intent.action == RedAction::sleep) { return {}; }
+  RedMove move{.action = intent.action, .target = draw_member(intent.targets)};
+  if (move.action == RedAction::exploit) {
+    move.exploit = draw_exploit(world_.exploit_options(move.target));
+    move.detected = move.exploit != kNone && random_.next() < kIsDetected;
+  } else if (move.action == RedAction::escalate) {
+    const HostState& at = world_.at(move.target);
+    if (at.privileged == 0 && at.num_sessions > 1) {
+      move.session = random_.below(at.num_sessions);
+    }
+  }
+  return move;
+}
+
+bool Simulator::could_draw(const Intent& intent, const RedMove& move) const {
+  if (move.action != intent.action) { return false; }
+  if (move.action == RedAction::sleep) { return true; }
+  if (!has(intent.targets, move.target)) { return false; }
+  if (move.action != RedAction::exploit) { return true; }
+  const std::uint8_t options = world_.exploit_options(move.target);
+  return options == 0 ? move.exploit == kNone
+                      : move.exploit < kNumExploits && (options >> move.exploit & 1) != 0;
+}
+
+Events Simulator::draw_green() {
+  if (random_.below(2) == 0) { return {}; }
+  return world_.scan_events(draw_member(kGreenHosts));
+}
+
+}  // namespace penstock::cage2

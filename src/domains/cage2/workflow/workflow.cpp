@@ -1,0 +1,206 @@
+#include "penstock/domains/cage2/workflow/workflow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "penstock/core/base/errors.h"
+#include "penstock/core/store/temporary_folder.h"
+#include "penstock/core/train/engine.h"
+#include "penstock/core/train/evaluate.h"
+#include "penstock/core/train/run.h"
+#include "penstock/domains/cage2/sim/cage2.h"
+
+namespace penstock::cage2 {
+namespace {
+
+constexpr std::int64_t kEpisodeSteps = 100;
+// Places in EpisodeEnd::stats, see WorkflowEnv::spec().
+constexpr std::size_t kGameReturn = 0;
+constexpr std::size_t kCompliance = 1;
+constexpr std::size_t kFixes = 2;
+
+/// As recipes/cage2-workflow.toml.
+constexpr const char* kSourceSettings = R"(
+[env]
+id = "cage2_workflow"
+max_steps = 100
+
+[ppo]
+learning_rate = 0.002
+learning_rate_schedule = "constant"
+gamma = 0.99
+gae_lambda = 0.5
+clip = 0.2
+value_weight = 0.5
+entropy_weight = 0.01
+max_grad_norm = 0.5
+adam_beta2 = 0.99
+policy_epochs = 4
+value_epochs = 4
+minibatch = 250
+
+[normalise]
+reward = true
+)";
+
+Catalog catalog() {
+  Catalog catalog = core_catalog();
+  catalog.envs = cage2_envs();
+  return catalog;
+}
+
+void require(bool holds, const std::string& what) {
+  if (!holds) { throw ConfigError("a workflow's training: " + what); }
+}
+
+/// What is watched of one job's run.
+class Watch {
+ public:
+  Watch(const WorkflowJob& job, std::size_t num_envs) : job_(job), average_(num_envs) {}
+
+  /// Whether to end here: what has just complied is what stays.
+  bool see(const Progress& now, std::span<const EpisodeEnd> ends) {
+    Moments reward;
+    for (const EpisodeEnd& end : ends) {
+      reward.add(end.stats[kGameReturn]);
+      average_.add(end.env, end.stats[kCompliance], std::llround(end.stats[kFixes]));
+    }
+    if (reward.count > 0) { last_reward_ = reward.mean; }
+    if (average_.num_episodes() > 0) {
+      curve_.push_back({now.timesteps, last_reward_, average_.average()});
+    }
+    stopped_ = average_.reached(job_.compliance_threshold);
+    return stopped_;
+  }
+
+  void report(WorkflowResult& result) const {
+    result.compliance = average_.average();
+    result.compliant = result.compliance >= job_.compliance_threshold;
+    result.stopped_early = stopped_;
+    result.episodes = average_.num_episodes();
+    result.curve = curve_;
+  }
+
+ private:
+  const WorkflowJob& job_;
+  AverageCompliance average_;
+  std::vector<CurvePoint> curve_;
+  double last_reward_ = 0;
+  bool stopped_ = false;
+};
+
+void evaluate(const WorkflowJob& job, Run& run, WorkflowResult& result) {
+  if (job.eval_episodes == 0) { return; }
+  Engine& engine = run.engine();
+  const std::vector<EpisodeEnd> ends =
+      play_episodes(engine.player(), run.plan().env(), engine.pool(),
+                    {.episodes = job.eval_episodes, .seed = job.seed, .deterministic = false});
+  Moments returns;
+  Moments compliance;
+  for (const EpisodeEnd& end : ends) {
+    returns.add(end.stats[kGameReturn]);
+    compliance.add(end.stats[kCompliance]);
+  }
+  result.mean_return = returns.mean;
+  result.std_error = std::sqrt(returns.m2 / std::max(1.0, returns.count - 1) / returns.count);
+  result.eval_compliance = compliance.mean;
+}
+
+WorkflowResult train(const WorkflowJob& job, std::shared_ptr<const RunPlan> plan,
+                     const std::string& dir) {
+  Watch watch(job, plan->config().env.num_envs);
+  RunOptions options;
+  options.dir = dir;
+  options.listener.enough = [&](const Progress& now, std::span<const EpisodeEnd> ends) {
+    return watch.see(now, ends);
+  };
+  const std::unique_ptr<Run> run = Run::fresh(std::move(plan), options);
+  const std::atomic<bool> never{false};
+  const Summary summary = run->run(never);
+  WorkflowResult result{};
+  result.order = job.order;
+  result.seconds = summary.time_elapsed;
+  result.steps = summary.total_timesteps;
+  result.digest = summary.digest;
+  watch.report(result);
+  evaluate(job, *run, result);
+  return result;
+}
+
+}  // namespace
+
+void AverageCompliance::add(std::size_t env, double compliance, std::int64_t num_fixes) {
+  History& history = envs_[env];
+  history.last.push_back(compliance);
+  if (history.last.size() > kWindow) { history.last.pop_front(); }
+  ++history.num_episodes;
+  num_fixes_ += num_fixes;
+}
+
+double AverageCompliance::average() const {
+  double sum = 0;
+  double count = 0;
+  for (const History& env : envs_) {
+    if (env.last.empty()) { continue; }
+    sum += std::accumulate(env.last.begin(), env.last.end(), 0.0) / env.last.size();
+    count += 1;
+  }
+  return count > 0 ? sum / count : 0.5;
+}
+
+bool AverageCompliance::reached(double threshold) const {
+  const bool enough = std::ranges::all_of(
+      envs_, [](const History& env) { return env.num_episodes >= kMinEpisodes; });
+  return enough && num_fixes_ >= kMinFixes && average() >= threshold;
+}
+
+std::int64_t AverageCompliance::num_episodes() const {
+  return std::accumulate(
+      envs_.begin(), envs_.end(), std::int64_t{0},
+      [](std::int64_t sum, const History& env) { return sum + env.num_episodes; });
+}
+
+Settings workflow_settings(const WorkflowJob& job) {
+  require(is_order(job.order), "order: expected each of the types 0 to 4 once");
+  require(job.train_episodes_per_env > 0, "train_episodes_per_env: expected at least 1");
+  require(job.eval_episodes >= 0, "eval_episodes: expected 0 or more");
+  Settings settings;
+  settings.add_toml(kSourceSettings, "cage2-workflow");
+  const auto set = [&](const char* key, const std::string& value) {
+    settings.add(key, value, "the job");
+  };
+  set("env.order", order_name(job.order));
+  set("env.red", job.red);
+  set("env.rules", job.rules);
+  set("env.compliance_rule", std::string(1, job.compliance_rule));
+  set("env.num_envs", std::to_string(job.n_envs));
+  set("rollout.steps", std::to_string(job.update_every_steps));
+  set("total_timesteps",
+      std::to_string(std::int64_t{job.n_envs} * job.train_episodes_per_env * kEpisodeSteps));
+  set("seed", std::to_string(job.seed));
+  set("threads", std::to_string(job.threads));
+  set("run.eval_episodes", "0");  // it is evaluated as it acts in training, by whoever trains it
+  if (!job.conditioned) {
+    set("env.show_order", "false");
+    set("env.alpha", "0");
+    set("env.beta", "0");
+  }
+  return settings;
+}
+
+WorkflowResult train_workflow(const WorkflowJob& job, const WorkflowRunOptions& options) {
+  Settings settings = workflow_settings(job);
+  for (const Setting& change : options.changes.all()) { settings.append(change); }
+  auto plan = std::make_shared<const RunPlan>(settings, catalog());
+  if (!options.dir.empty()) { return train(job, std::move(plan), options.dir); }
+  const TemporaryFolder folder;  // of a run that nobody wants to keep
+  return train(job, std::move(plan), folder / "run");
+}
+
+}  // namespace penstock::cage2

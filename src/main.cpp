@@ -1,6 +1,0 @@
-#include "penstock/catalog/catalog.h"
-#include "penstock/cli/cli.h"
-
-int main(int argc, char** argv) {
-  return penstock::run_cli(argc, argv, penstock::default_catalog());
-}

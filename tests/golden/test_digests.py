@@ -1,0 +1,34 @@
+"""Fifteen short runs of every env family whose bits survive restructuring: digests.json, equal for 1 and 2 threads.
+
+A change that alters the mathematics of a run changes its digest: it says which and why in its commit.
+"""
+import json
+import pathlib
+
+import pytest
+
+RUNS = json.loads((pathlib.Path(__file__).parent / "digests.json").read_text())
+
+
+def has_avx2(penstock):
+    checks = penstock.json("doctor")
+    return "avx2" in next(check["detail"] for check in checks if check["check"] == "kernels")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_bits(penstock, tmp_path, name):
+    if not has_avx2(penstock):
+        pytest.skip("the digests are those of AVX2")
+    run = RUNS[name]
+    found = {}
+    for threads in (1, 2):
+        told = penstock.json("train", *run["args"].split(), "--threads", threads, "--isa", "avx2",
+                             "--set", "run.eval_episodes=0", "--run-dir", tmp_path / str(threads))
+        found[threads] = {key: told[key] for key in ("digest", "steps", "updates") if key in told}
+        found[threads]["steps"] = told["total_timesteps"]
+    assert found[1] == found[2]
+    expected = {key: run[key] for key in ("digest", "steps", "updates")}
+    if run.get("eager") and found[1]["digest"] != expected["digest"]:
+        # libtorch chooses its kernels by the processor: only steps and updates are ours to promise.
+        expected["digest"] = found[1]["digest"]
+    assert found[1] == expected

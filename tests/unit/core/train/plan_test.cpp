@@ -1,0 +1,148 @@
+#include <doctest/doctest.h>
+
+#include "penstock/app/catalog/catalog.h"
+#include "penstock/core/base/errors.h"
+#include "penstock/core/train/config.h"
+
+using namespace penstock;
+
+namespace {
+
+Settings given(std::initializer_list<std::string> assignments) {
+  Settings settings;
+  for (const std::string& assignment : assignments) {
+    settings.add_assignment(assignment, "--set");
+  }
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("an env's own keys stand beside env.id") {
+  const Catalog catalog = default_catalog();
+  const RunPlan plan(given({"env.id=pendulum", "env.max_steps=50"}), catalog);
+  CHECK(plan.env().spec().max_episode_steps == 50);
+  CHECK(to_toml(plan.fields()).find("max_steps = 50  # --set") != std::string::npos);
+}
+
+TEST_CASE("the resolved config reads back to itself") {
+  const Catalog catalog = default_catalog();
+  const RunPlan plan(given({"env.id=masked", "env.num_actions=145", "env.num_features=1212",
+                            "ppo.clip=0.3", "net.hidden=[32, 16]", "run.dir=a \"quoted\" name"}),
+                     catalog);
+  Settings again;
+  again.add_toml(to_toml(plan.fields()), "config.toml");
+  const RunPlan copy(again, catalog);
+  for (std::size_t i = 0; i < plan.fields().size(); ++i) {
+    CHECK(value_text(plan.fields()[i]) == value_text(copy.fields()[i]));
+  }
+}
+
+TEST_CASE("mistakes are named with the nearest spelling") {
+  const Catalog catalog = default_catalog();
+  CHECK_THROWS_WITH_AS(RunPlan(given({"env.id=cartpol"}), catalog), doctest::Contains("'cartpole'"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(RunPlan(given({"ppo.clp=1"}), catalog), doctest::Contains("'ppo.clip'"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(RunPlan(given({"env.num_envs=1000000000"}), catalog),
+                       doctest::Contains("1 to 65536"), ConfigError);
+  CHECK_THROWS_WITH_AS(RunPlan(given({"net.kind=mpl"}), catalog), doctest::Contains("'mlp'"),
+                       ConfigError);
+}
+
+TEST_CASE("what looks like a mistake is warned of with a proposal") {
+  const Catalog catalog = default_catalog();
+  const auto few =
+      RunPlan(given({"env.num_envs=4096", "total_timesteps=100000"}), catalog).warnings();
+  REQUIRE(!few.empty());
+  CHECK(few[0].find("--total-timesteps") != std::string::npos);
+  CHECK(RunPlan(given({}), catalog).warnings().empty());
+}
+
+TEST_CASE("the memory estimate grows with what it counts") {
+  const Catalog catalog = default_catalog();
+  const auto bytes = [&](std::initializer_list<std::string> a) {
+    return RunPlan(given(a), catalog).memory().total();
+  };
+  const std::int64_t small = bytes({"env.num_envs=64"});
+  CHECK(bytes({"env.num_envs=4096"}) > 5 * small);
+  // 256 envs of 1,212 floats: 37 MB of rows per 32 steps and a few more for the rest.
+  const std::int64_t wide = bytes({"env.id=masked", "env.num_features=1212", "env.num_actions=145",
+                                   "env.num_envs=256", "rollout.steps=31"});
+  CHECK(wide > 256LL * 32 * 1212 * 4);
+  CHECK(wide < 3 * 256LL * 32 * 1212 * 4);
+}
+
+TEST_CASE("a run that cannot fit is refused with what takes the memory") {
+  const Catalog catalog = default_catalog();
+  const RunPlan plan(given({"env.num_envs=4096", "rollout.steps=1024"}), catalog);
+  const std::int64_t need = plan.memory().total();
+  CHECK(need > 4096LL * 1024 * 4 * 4);
+  plan.require_memory(need);
+  CHECK_THROWS_WITH_AS(plan.require_memory(need - 1), doctest::Contains("rollout.steps"),
+                       ConfigError);
+}
+
+TEST_CASE("a minibatch that is too large for memory is split, and so does not count as a whole") {
+  const Catalog catalog = default_catalog();
+  const auto batches = [&](const char* minibatch) {
+    return RunPlan(given({"net.kind=transformer", "env.num_envs=4096", "rollout.steps=1024",
+                          minibatch}),
+                   catalog)
+        .memory()
+        .batches;
+  };
+  const std::int64_t whole = batches("ppo.minibatch=4194304");
+  CHECK(whole == batches("ppo.minibatch=2097152"));
+  CHECK(whole < 2'000'000'000);
+}
+
+TEST_CASE("what is left to the env and to the episodes is a number in the end") {
+  const Catalog catalog = default_catalog();
+  const RunPlan plan(given({"env.id=pendulum", "env.max_steps=30", "env.num_envs=64",
+                            "rollout.steps=auto", "total_timesteps=0", "total_episodes=1000"}),
+                     catalog);
+  CHECK(plan.config().rollout.steps == 30);
+  CHECK(plan.samples_per_update() == 1920);
+  CHECK(plan.config().total_timesteps == 16 * 1920);  // the remainder is played whole
+  CHECK(plan.max_updates() == 16);
+  REQUIRE(plan.epochs());
+  CHECK(plan.epochs()->whole == 15);
+  CHECK(plan.epochs()->remainder == 40);
+  CHECK(plan.epochs()->count() == 16);
+}
+
+TEST_CASE("a budget of updates grows with the envs, and gives way to episodes") {
+  const Catalog catalog = default_catalog();
+  const auto steps = [&](const char* envs, const char* episodes) {
+    return RunPlan(given({"env.id=pendulum", "env.max_steps=30", "rollout.steps=auto",
+                          "total_timesteps=0", "total_updates=100", envs, episodes}),
+                   catalog)
+        .config()
+        .total_timesteps;
+  };
+  CHECK(steps("env.num_envs=64", "total_episodes=0") == 100 * 64 * 30);
+  CHECK(steps("env.num_envs=256", "total_episodes=0") == 100 * 256 * 30);
+  CHECK(steps("env.num_envs=64", "total_episodes=128") == 2 * 64 * 30);
+}
+
+TEST_CASE("envs that grew without their episodes are warned of, with the number to use") {
+  const Catalog catalog = default_catalog();
+  const auto warnings = [&](const char* envs) {
+    return RunPlan(given({"env.id=pendulum", "env.max_steps=30", "rollout.steps=auto",
+                          "total_timesteps=0", "total_episodes=1000", envs}),
+                   catalog)
+        .warnings();
+  };
+  CHECK(warnings("env.num_envs=64").empty());
+  const auto few = warnings("env.num_envs=256");
+  REQUIRE(few.size() == 1);
+  CHECK(few[0].find("3 whole epochs") != std::string::npos);
+  CHECK(few[0].find("--episodes 3840") != std::string::npos);
+}
+
+TEST_CASE("auto asks for an env whose episodes end") {
+  const Catalog catalog = default_catalog();
+  CHECK_THROWS_WITH_AS(RunPlan(given({"env.id=bandit", "rollout.steps=auto"}), catalog),
+                       doctest::Contains("rollout.steps"), ConfigError);
+}

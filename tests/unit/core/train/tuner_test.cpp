@@ -1,0 +1,57 @@
+#include "core/train/tuner.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+using penstock::Tuner;
+
+namespace {
+
+/// Runs until a choice is made; each candidate takes as long as the table says.
+std::size_t chosen(Tuner& tuner, const std::map<std::size_t, double>& seconds) {
+  for (int i = 0; i < 1000; ++i) {
+    if (tuner.record(seconds.at(tuner.current()))) { return tuner.current(); }
+  }
+  FAIL("no choice");
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("the clearly faster candidate is chosen, and kept") {
+  Tuner tuner({1, 2, 4});
+  CHECK(chosen(tuner, {{1, 0.10}, {2, 0.06}, {4, 0.09}}) == 2);
+  CHECK(tuner.medians() == std::vector<double>{0.10, 0.06, 0.09});
+  for (int i = 0; i < 100; ++i) {
+    CHECK(!tuner.record(0.06));
+    CHECK(tuner.current() == 2);
+  }
+}
+
+TEST_CASE("a hair's breadth is not worth another thread") {
+  Tuner tuner({1, 2});
+  CHECK(chosen(tuner, {{1, 0.100}, {2, 0.098}}) == 1);
+}
+
+TEST_CASE("one slow iteration does not decide") {
+  Tuner tuner({1, 2});
+  tuner.record(9);  // the first one pays for first uses
+  const double seconds[] = {0.10, 0.06, 0.10, 5.00, 0.10, 0.06};
+  bool made = false;
+  for (const double s : seconds) { made = tuner.record(s); }
+  CHECK(made);
+  CHECK(tuner.current() == 2);
+}
+
+TEST_CASE("a machine that filled up changes the choice after a while") {
+  Tuner tuner({1, 2});
+  CHECK(chosen(tuner, {{1, 1.0}, {2, 0.6}}) == 2);
+  CHECK(chosen(tuner, {{1, 1.0}, {2, 3.0}}) == 1);
+}
+
+TEST_CASE("with one candidate there is nothing to choose") {
+  Tuner tuner({1});
+  for (int i = 0; i < 1000; ++i) { CHECK(!tuner.record(1)); }
+  CHECK(tuner.current() == 1);
+}

@@ -1,0 +1,182 @@
+#include "penstock/domains/booking/compare/report.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <tuple>
+
+#include "penstock/core/base/errors.h"
+#include "penstock/core/base/thread_pool.h"
+#include "penstock/domains/booking/env/dvrptw.h"
+#include "penstock/tools/page/page.h"
+
+using namespace penstock;
+using namespace penstock::booking;
+
+namespace {
+
+constexpr std::int64_t kDay = 2;
+
+DvrptwConfig quick() {
+  DvrptwConfig config;
+  config.oracle = "insertion";
+  config.customers = 12;
+  config.offer = "widen";
+  return config;
+}
+
+/// What a report is made of, kept together.
+struct Played {
+  EvaluationSetup setup;
+  Evaluation evaluation;
+  Bound bound;
+
+  explicit Played(const DvrptwConfig& config, std::size_t threads = 1)
+      : setup{.make_generator = [config] { return generator_of(config); },
+              .make_oracle = [config] { return make_search_oracle(config.oracle); },
+              .rules = rules_of(config),
+              .num_customers = static_cast<std::size_t>(config.customers),
+              .days_per_stay = 3} {
+    ThreadPool pool({.num_threads = threads});
+    pool.use(threads);
+    const EvaluationOptions options{
+        .days = 6, .versus = "null", .workers = threads, .shown_day = kDay};
+    std::vector<NamedPolicy> policies;
+    for (const char* name : {"null", "random", "max"}) {
+      policies.push_back({name, [name](std::size_t) { return make_offer_policy(name); }});
+    }
+    evaluation = evaluate_offers(setup, policies, pool, options);
+    bound = bound_of(setup, pool, options);
+  }
+  [[nodiscard]] std::string page(const std::string& shown = "random",
+                                 const std::string& setting = "a test") const {
+    return report_html({.evaluation = evaluation,
+                        .bound = bound,
+                        .rules = setup.rules,
+                        .shown = shown,
+                        .day = kDay,
+                        .setting = setting});
+  }
+};
+
+std::size_t count(const std::string& text, const std::string& word) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    ++found;
+  }
+  return found;
+}
+
+/// Every tag is closed by its own, in the right order, and none but these stands alone.
+void check_tags(const std::string& html) {
+  std::vector<std::string> open;
+  for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
+    const std::size_t end = html.find('>', at);
+    REQUIRE(end != std::string::npos);
+    const std::string tag = html.substr(at + 1, end - at - 1);
+    const std::string name = tag.substr(0, tag.find_first_of(" /", 1));
+    if (tag.starts_with('!') || tag.ends_with('/') || name == "meta") { continue; }
+    if (!tag.starts_with('/')) {
+      open.push_back(name);
+      continue;
+    }
+    REQUIRE(!open.empty());
+    CHECK("/" + open.back() == tag);
+    open.pop_back();
+  }
+  CHECK(open.empty());
+}
+
+void check_page(const std::string& html) {
+  for (const char* outside : {"http:", "https:", "src=", "href=", "@import", "url(", "<script"}) {
+    CHECK_MESSAGE(html.find(outside) == std::string::npos, outside);
+  }
+  check_tags(html);
+  CHECK(html.find("nan") == std::string::npos);
+  CHECK(html.find("inf") == std::string::npos);
+  CHECK(html.find("prefers-color-scheme: dark") != std::string::npos);
+}
+
+bool contains(const std::string& text, const std::string& word) {
+  return text.find(word) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("the page stands alone and shows everything asked for") {
+  const Played played(quick());
+  const std::string html = played.page();
+  check_page(html);
+  for (const char* title : {"Policies", "Routes of day 3", "Timetable of day 3", "Offers of day 3",
+                            "The price of a promise", "Acceptance by hour"}) {
+    CHECK_MESSAGE(contains(html, "<h2>" + std::string(title)), title);
+  }
+  CHECK(count(html, "<svg") == 1 + 2 + 2 + 3 + 1);
+  check_page(played.page("null"));
+}
+
+TEST_CASE("every number is the evaluation's") {
+  const Played played(quick());
+  const std::string html = played.page();
+  for (const PolicyScore& score : played.evaluation.policies) {
+    const PolicyLine line = line_of(played.evaluation, score);
+    CAPTURE(score.name);
+    CHECK(contains(html,
+                   fmt::format("<td>{}</td><td>{}</td>", score.name, page::number(line.km.mean))));
+    CHECK(contains(html, fmt::format("<td>{}</td><td>{} %</td>", page::number(line.reward.mean),
+                                     page::number(100 * line.acceptance, 1))));
+  }
+  // The day that is drawn: its plans' km in map and timetable, and the sums below its offers.
+  const DayScore& null = played.evaluation.policy("null").days[kDay];
+  const DayScore& shown = played.evaluation.policy("random").days[kDay];
+  CHECK(count(html, fmt::format(">null: {:.2f} km<", null.metres / 1e3)) == 2);
+  CHECK(count(html, fmt::format(">random: {:.2f} km<", shown.metres / 1e3)) == 2);
+  const BookingLog& log = played.evaluation.logs[1];
+  const auto refused = static_cast<double>(shown.offers - shown.taken);
+  CHECK(contains(html, fmt::format("<td>in all</td><td>{}</td><td></td><td></td><td>{}</td>"
+                                   "<td>{}</td>",
+                                   shown.minutes, page::number(0.02 * shown.minutes + refused, 2),
+                                   page::number(shown.metres / 1e3))));
+  CHECK(log.shown_offers().size() == 12);
+  CHECK(count(html, ">taken</i>") == static_cast<std::size_t>(shown.taken));
+  CHECK(count(html, ">declined</i>") == static_cast<std::size_t>(refused));
+  // A visit for every stop of every plan: map, timetable and windows of both policies.
+  CHECK(count(html, "<title>pickup of request 7") == 6);
+}
+
+TEST_CASE("the same bytes whatever the threads, others for other days") {
+  const std::string once = Played(quick()).page();
+  const bool same = Played(quick(), 2).page() == once;  // a page is too long to be printed
+  CHECK(same);
+  DvrptwConfig other = quick();
+  other.window_minutes = 20;
+  const bool differs = Played(other).page() != once;
+  CHECK(differs);
+}
+
+TEST_CASE("deliveries, requests that fit nowhere and places that are not known") {
+  DvrptwConfig config = quick();
+  config.mode = "deliver";
+  config.generator = "delivery";
+  const std::string deliveries = Played(config).page("max");
+  check_page(deliveries);
+  CHECK(!contains(deliveries, "pickup"));
+
+  config = quick();
+  config.vehicles = 1;
+  config.walk_away = 1;
+  Played crowded(config);
+  CHECK(contains(crowded.page(), "not served</i>"));
+  for (BookingLog& log : crowded.evaluation.logs) { log.instance.points.clear(); }
+  const std::string html = crowded.page();
+  check_page(html);
+  CHECK(contains(html, "places of this instance are not known"));
+}
+
+TEST_CASE("words from outside are escaped, a policy that was not played is told") {
+  const Played played(quick());
+  const std::string html = played.page("max", "<script>&\"");
+  CHECK(!contains(html, "<script>"));
+  CHECK(contains(html, "&lt;script&gt;&amp;&quot;"));
+  CHECK_THROWS_WITH_AS(std::ignore = played.page("mx"), doctest::Contains("'max'"), UsageError);
+}

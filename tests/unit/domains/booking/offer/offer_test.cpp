@@ -1,0 +1,208 @@
+#include "penstock/domains/booking/offer/offer.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "penstock/core/base/errors.h"
+
+namespace penstock::booking {
+namespace {
+
+using nlohmann::json;
+
+/// Two rides along a line, 1 m of road a metre at 10 m/s, and a third along the same way.
+json line_query() {
+  const auto stop = [](double x, int earliest, int latest) {
+    return json{{"x", x}, {"y", 0}, {"earliest", earliest}, {"latest", latest}, {"service_s", 0}};
+  };
+  return {
+      {"mode", "ride"},
+      {"vehicles", 2},
+      {"capacity", 2},
+      {"roads", {{"circuity", 1}, {"kmh", 36}}},
+      {"depot", {{"x", 0}, {"y", 0}}},
+      {"requests",
+       {{{"id", "a"}, {"pickup", stop(1000, 30000, 31800)}, {"dropoff", stop(3000, 30200, 32000)}},
+        {{"id", "b"},
+         {"pickup", stop(1000, 40000, 41800)},
+         {"dropoff", stop(3000, 40200, 42000)}}}},
+      {"routes", json::parse(R"([["a", "a"], ["b", "b"]])")},
+      {"new",
+       {{"id", "n"}, {"pickup", stop(2000, 33000, 33600)}, {"dropoff", {{"x", 2500}, {"y", 0}}}}}};
+}
+
+OfferQuery parse(const json& document) { return parse_offer_query(document.dump(), "q"); }
+
+std::string complaint(const json& document) {
+  try {
+    parse(document);
+  } catch (const DataError& error) { return error.what(); }
+  return "";
+}
+
+TEST_CASE("a query becomes an instance and a plan") {
+  const OfferQuery query = parse(line_query());
+  CHECK(query.request() == 2);
+  CHECK(query.kind == OfferKind::shift);
+  CHECK(query.plan.routes == std::vector<std::vector<std::int32_t>>{{1, 2}, {3, 4}});
+  CHECK(query.instance.distance_of(1, 2) == 2000);
+  CHECK(query.instance.duration_of(1, 2) == 200);
+  // The drop-off follows: 500 m take 50 s; a dwell of 0 at the pickup.
+  CHECK(query.instance.nodes[6].window == Window{33050, 33650});
+  CHECK(query.instance.nodes[6].service == 60);
+}
+
+TEST_CASE("sixteen offers, the feasible ones best first") {
+  const OfferQuery query = parse(line_query());
+  const auto offers = OfferPricer().price(query);
+  REQUIRE(offers.size() == 16);
+  for (std::size_t i = 1; i < offers.size(); ++i) {
+    REQUIRE(offers[i - 1].fits >= offers[i].fits);
+    if (offers[i].fits) { REQUIRE(offers[i - 1].added <= offers[i].added); }
+  }
+  // At 33,000 s a is long put down: out to 2.5 km from 2 km and home. Picked up half an hour
+  // earlier, n lies on the way of a, and its drop-off on the way home.
+  for (const PricedOffer& offer : offers) {
+    if (offer.action == kNoChange) {
+      CHECK(offer.added == 1000);  // the half kilometre from 2 to 2.5 km, there and back
+    }
+    if (offer.action == 0) {
+      CHECK(offer.added == 0);
+      CHECK(offer.routes.at(0).nodes == std::vector<std::int32_t>{1, 5, 2, 6});
+    }
+  }
+}
+
+TEST_CASE("an oracle prices the same offers, never dearer") {
+  const OfferQuery query = parse(line_query());
+  const auto cheap = OfferPricer().price(query);
+  const auto searched = OfferPricer(make_search_oracle("rr-10")).price(query);
+  for (const PricedOffer& one : cheap) {
+    for (const PricedOffer& other : searched) {
+      if (one.action == other.action && one.fits) { CHECK(other.added <= one.added); }
+    }
+  }
+}
+
+TEST_CASE("the answer is JSON with exact kilometres and the price of a minute") {
+  const OfferQuery query = parse(line_query());
+  const json answer = json::parse(offers_json(query, OfferPricer().price(query)));
+  CHECK(answer["request"] == "n");
+  CHECK(answer["plan_km"] == 12.0);
+  REQUIRE(answer["offers"].size() == 16);
+  const json& best = answer["offers"][0];
+  CHECK(best["added_km"] == 0.0);
+  CHECK(best["saved_km"] == 1.0);
+  CHECK(best["saved_km_per_minute"].get<double>() ==
+        doctest::Approx(1.0 / (best["earlier_min"].get<int>() + best["later_min"].get<int>()))
+            .epsilon(1e-5));
+  const json& stops = best["routes"][0]["stops"];
+  CHECK(stops.size() == 4);
+  CHECK(stops[1]["id"] == "n");
+  CHECK(stops[1]["at"] == "pickup");
+}
+
+TEST_CASE("starts keep the longest ride by picking up later") {
+  Instance instance;
+  instance.nodes = {Node{{0, 86400}}, Node{{0, 5000}, 10, 1}, Node{{0, 9000}, 10, -1},
+                    Node{{3000, 5000}, 10, 1}, Node{{0, 9000}, 10, -1}};
+  instance.duration.assign(25, 100);
+  const std::vector<std::int32_t> route = {1, 3, 4, 2};
+  CHECK(starts_of(instance, instance.nodes, route) == std::vector<Seconds>{100, 3000, 3110, 3220});
+  instance.max_ride = 400;
+  CHECK(starts_of(instance, instance.nodes, route) == std::vector<Seconds>{2810, 3000, 3110, 3220});
+}
+
+TEST_CASE("deliveries by a matrix of places") {
+  const json query = {
+      {"mode", "deliver"},
+      {"vehicles", 1},
+      {"capacity", 10},
+      {"matrix",
+       {{"distances_m", {{0, 100, 300}, {150, 0, 200}, {300, 250, 0}}},
+        {"durations_s", {{0, 10, 30}, {15, 0, 20}, {30, 25, 0}}}}},
+      {"depot", {{"location", 0}}},
+      {"requests",
+       {{{"id", "a"}, {"stop", {{"location", 1}, {"earliest", "08:00"}, {"latest", "08:30"}}}}}},
+      {"routes", {{"a"}}},
+      {"new",
+       {{"id", "n"}, {"stop", {{"location", 2}, {"earliest", "08:00:30"}, {"latest", 30600}}}}}};
+  const OfferQuery parsed = parse(query);
+  CHECK(parsed.kind == OfferKind::widen);
+  CHECK(parsed.instance.nodes[2].window == Window{28830, 30600});
+  const auto offers = OfferPricer().price(parsed);
+  CHECK(offers[0].action == kNoChange);
+  CHECK(offers[0].added == 200 + 300 - 150);
+  json osrm = query;
+  osrm.erase("matrix");
+  osrm["osrm"] = {{"code", "Ok"}, {"durations", query["matrix"]["durations_s"]}};
+  CHECK(complaint(osrm).find("annotations=duration,distance") != std::string::npos);
+  osrm["osrm"]["distances"] = query["matrix"]["distances_m"];
+  CHECK(OfferPricer().price(parse(osrm))[0].added == 350);
+}
+
+TEST_CASE("times of an answer are clock times, before midnight with a minus") {
+  const json query = json::parse(R"({
+    "mode": "deliver", "offer": "widen", "vehicles": 1, "capacity": 9,
+    "matrix": {"distances_m": [[0, 1234], [1234, 0]], "durations_s": [[0, 7], [8, 0]]},
+    "depot": {"location": 0, "earliest": 0, "latest": 604800},
+    "requests": [], "routes": [],
+    "new": {"id": "a \"b\"", "stop": {"location": 1, "earliest": "00:10", "latest": 430000}}})");
+  const OfferQuery parsed = parse_offer_query(query.dump(), "q");
+  const json answer = json::parse(offers_json(parsed, OfferPricer().price(parsed)));
+  CHECK(answer["request"] == "a \"b\"");
+  CHECK(answer["plan_km"] == 0.0);
+  std::map<int, json> by_number;
+  for (const json& offer : answer["offers"]) { by_number[offer["offer"].get<int>()] = offer; }
+  REQUIRE(by_number.size() == 16);
+  CHECK(by_number[kNoChange]["stop"] == json::parse(R"(["00:10:00", "119:26:40"])"));
+  CHECK(by_number[0]["stop"] == json::parse(R"(["-00:20:00", "119:26:40"])"));
+  CHECK(by_number[15]["stop"] == json::parse(R"(["00:10:00", "119:56:40"])"));
+  CHECK(by_number[kNoChange]["added_km"] == 2.468);
+  CHECK_FALSE(by_number[kNoChange].contains("saved_km"));  // it is what savings are against
+  CHECK(by_number[0]["saved_km"] == 0.0);
+  const json& stop = by_number[kNoChange]["routes"][0]["stops"][0];
+  CHECK(stop["at"] == "stop");
+  CHECK(stop["start"] == "00:10:00");
+  CHECK(stop["arrival"] == "00:10:00");  // who would wait leaves the depot later
+}
+
+TEST_CASE("what is wrong is named by its field, with the remedy") {
+  const auto with = [](const std::string& pointer, const json& value) {
+    json query = line_query();
+    query[json::json_pointer(pointer)] = value;
+    return complaint(query);
+  };
+  CHECK(with("/requests/1/pickup/earliest", "8 o'clock") ==
+        "q: requests[1].pickup.earliest: should be seconds since midnight, \"HH:MM\" or "
+        "\"HH:MM:SS\"");
+  json backwards = line_query();
+  backwards["new"]["pickup"]["earliest"] = "09:00";
+  backwards["new"]["pickup"]["latest"] = "08:59";
+  CHECK(complaint(backwards) == "q: new.pickup: latest lies before earliest");
+  CHECK(with("/vehicels", 3).find("did you mean 'vehicles'?") != std::string::npos);
+  CHECK(with("/mode", "fly") == "q: mode: should be \"ride\" or \"deliver\"");
+  CHECK(with("/new/id", "a") == "q: new.id: is another request's id too");
+  CHECK(with("/routes/0", json::array({"a", "a", "a"}))
+            .find("routes[0][2]: is visited a third time") != std::string::npos);
+  CHECK(with("/routes/0", json::array({"a", "n"})).find("not the id of one of the requests") !=
+        std::string::npos);
+  CHECK(with("/routes/0", json::array()).find("node 1 of request 0 is visited 0 times") !=
+        std::string::npos);
+  CHECK(with("/routes", json::parse(R"([["a", "b", "b", "a"]])")).find("the plan does not hold") !=
+        std::string::npos);
+  CHECK(with("/new/pickup/location", 4).find("the matrix is missing") != std::string::npos);
+  CHECK(with("/new/pickup/x", "1").find("q: new.pickup.x: should be a number") !=
+        std::string::npos);
+  CHECK_THROWS_WITH_AS(parse_offer_query("{\n\n!", "q"), doctest::Contains("q:3: not JSON"),
+                       DataError);
+  CHECK_THROWS_AS(parse_offer_query("{\"vehicles\": 1e999}", "q"), DataError);
+  json query = line_query();
+  query.erase("depot");
+  CHECK(complaint(query) == "q: the field \"depot\" is missing");
+}
+
+}  // namespace
+}  // namespace penstock::booking

@@ -1,0 +1,220 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "penstock/core/base/errors.h"
+#include "penstock/domains/booking/offer/offer.h"
+
+// A query comes from another program, and one thing is wrong with it: the answer names the field by
+// its way through the document, and what it should be.
+
+namespace penstock::booking {
+namespace {
+
+using nlohmann::json;
+
+json ride_query() {
+  return json::parse(R"({
+    "mode": "ride", "offer": "shift", "vehicles": 2, "capacity": 4, "max_ride_s": 3600,
+    "roads": {"circuity": 1.0, "kmh": 36},
+    "depot": {"x": 0, "y": 0, "earliest": "06:00", "latest": "22:00"},
+    "requests": [
+      {"id": "a", "load": 2,
+       "pickup": {"x": 1000, "y": 0, "earliest": "08:00", "latest": "08:30", "service_s": 30},
+       "dropoff": {"x": 4000, "y": 0}}],
+    "routes": [["a", "a"], []],
+    "new": {"id": "n",
+            "pickup": {"x": 2000, "y": 0, "earliest": "09:00", "latest": "09:30"},
+            "dropoff": {"x": 0, "y": 3000}}})");
+}
+
+json matrix_query() {
+  return json::parse(R"({
+    "mode": "deliver", "vehicles": 1, "capacity": 9,
+    "matrix": {"distances_m": [[0, 5], [6, 0]], "durations_s": [[0, 7], [8, 0]]},
+    "depot": {"location": 0},
+    "requests": [],
+    "routes": [],
+    "new": {"id": "n", "stop": {"location": 1, "earliest": "09:00", "latest": "09:30"}}})");
+}
+
+std::string refusal_of(const json& document) {
+  try {
+    parse_offer_query(document.dump(), "q");
+  } catch (const DataError& error) { return error.what(); }
+  return "none";
+}
+
+/// What the document is refused for once the value at a place is another.
+std::string changed(json document, const std::string& pointer, const char* value) {
+  document[json::json_pointer(pointer)] = json::parse(value);
+  return refusal_of(document);
+}
+
+std::string without(json document, const std::string& parent, const std::string& key) {
+  document[json::json_pointer(parent)].erase(key);
+  return refusal_of(document);
+}
+
+}  // namespace
+
+TEST_CASE("the queries of these tests are right as they are") {
+  CHECK(refusal_of(ride_query()) == "none");
+  CHECK(refusal_of(matrix_query()) == "none");
+}
+
+TEST_CASE("numbers out of range, of the wrong kind, or not whole") {
+  const auto ride = [](const std::string& pointer, const char* value) {
+    return changed(ride_query(), pointer, value);
+  };
+  CHECK(ride("/vehicles", "0") == "q: vehicles: should be a whole number from 1 to 2000");
+  CHECK(ride("/vehicles", "1.5") == "q: vehicles: should be a whole number from 1 to 2000");
+  CHECK(ride("/vehicles", "\"2\"") == "q: vehicles: should be a whole number from 1 to 2000");
+  CHECK(ride("/capacity", "-1") == "q: capacity: should be a whole number from 0 to 1000000");
+  CHECK(ride("/capacity", "true") == "q: capacity: should be a whole number from 0 to 1000000");
+  CHECK(ride("/max_ride_s", "604801") ==
+        "q: max_ride_s: should be a whole number from 0 to 604800");
+  CHECK(ride("/roads/circuity", "0.9") == "q: roads.circuity: should be a number from 1 to 10");
+  CHECK(ride("/roads/kmh", "0") == "q: roads.kmh: should be a number from 1 to 300");
+  CHECK(ride("/roads/kmh", "null") == "q: roads.kmh: should be a number from 1 to 300");
+  CHECK(ride("/requests/0/load", "-2") ==
+        "q: requests[0].load: should be a whole number from 0 to 1000000");
+  CHECK(ride("/requests/0/pickup/service_s", "86401") ==
+        "q: requests[0].pickup.service_s: should be a whole number from 0 to 86400");
+  CHECK(ride("/new/dropoff/y", "2e7").starts_with("q: new.dropoff.y: should be a number from -"));
+  CHECK(ride("/depot/x", "[0]").starts_with("q: depot.x: should be a number from -"));
+}
+
+TEST_CASE("times are seconds of a week, or clock times with two digits each") {
+  const auto at = [](const char* value) {
+    return changed(ride_query(), "/new/pickup/earliest", value);
+  };
+  const std::string remedy =
+      "q: new.pickup.earliest: should be seconds since midnight, \"HH:MM\" or \"HH:MM:SS\"";
+  for (const char* good : {"\"09:00\"", "\"00:00:00\"", "\"09:29:59\"", "32400", "32400.0"}) {
+    CAPTURE(good);
+    CHECK(at(good) == "none");
+  }
+  for (const char* bad : {"\"9:00\"", "\"09:60\"", "\"09-00\"", "\"09:00:60\"", "\"0900\"",
+                          "\"-1:00\"", "\"09:0x\"", "\"09:00:00:00\"", "\"\"", "null", "{}"}) {
+    CAPTURE(bad);
+    CHECK(at(bad) == remedy);
+  }
+  const std::string range = "q: new.pickup.earliest: should be a whole number from 0 to 604800";
+  CHECK(at("-1") == range);
+  CHECK(at("604801") == range);
+  CHECK(at("0.5") == range);
+  CHECK(at("\"09:31\"") == "q: new.pickup: latest lies before earliest");
+}
+
+TEST_CASE("fields that are missing, and fields that nobody knows") {
+  const auto lacks = [](const std::string& parent, const std::string& key) {
+    return without(ride_query(), parent, key);
+  };
+  CHECK(lacks("", "vehicles") == "q: the field \"vehicles\" is missing");
+  CHECK(lacks("", "requests") == "q: the field \"requests\" is missing");
+  CHECK(lacks("", "new") == "q: the field \"new\" is missing");
+  CHECK(lacks("", "routes") == "q: the field \"routes\" is missing");
+  CHECK(lacks("/depot", "y") == "q: depot: the field \"y\" is missing");
+  CHECK(lacks("/depot", "latest") == "q: depot: the field \"latest\" is missing");
+  CHECK(lacks("/new", "id") == "q: new: the field \"id\" is missing");
+  CHECK(lacks("/new", "pickup") == "q: new: the field \"pickup\" is missing");
+  CHECK(lacks("/new/pickup", "latest") == "q: new.pickup: the field \"latest\" is missing");
+  // Half a window is not a window; a drop-off without any follows its pickup.
+  CHECK(changed(ride_query(), "/new/dropoff/latest", "40000") ==
+        "q: new.dropoff: the field \"earliest\" is missing");
+
+  CHECK(changed(ride_query(), "/new/stop", "{}").starts_with("q: new: unknown field \"stop\""));
+  CHECK(changed(ride_query(), "/new/pickup/erliest", "1").find("did you mean 'earliest'?") !=
+        std::string::npos);
+  CHECK(changed(ride_query(), "/roads/mph", "30").starts_with("q: roads: unknown field \"mph\""));
+  CHECK(changed(matrix_query(), "/matrix/durations", "[]").find("'durations_s'") !=
+        std::string::npos);
+  json long_key = ride_query();
+  long_key[std::string(500, 'k')] = 1;
+  CHECK(refusal_of(long_key).size() < 300);
+}
+
+TEST_CASE("things where lists and objects should be") {
+  CHECK(changed(ride_query(), "/requests", "{}") == "q: requests: should be a list, [ ... ]");
+  CHECK(changed(ride_query(), "/requests/0", "7") ==
+        "q: requests[0]: should be an object, { ... }");
+  CHECK(changed(ride_query(), "/depot", "[0, 0]") == "q: depot: should be an object, { ... }");
+  CHECK(changed(ride_query(), "/roads", "36") == "q: roads: should be an object, { ... }");
+  CHECK(changed(ride_query(), "/routes/1", "\"a\"") == "q: routes[1]: should be a list, [ ... ]");
+  CHECK(changed(ride_query(), "/routes/0/1", "1") == "q: routes[0][1]: should be a text in quotes");
+  CHECK(changed(ride_query(), "/new/id", "5") == "q: new.id: should be a text in quotes");
+  CHECK(changed(ride_query(), "/offer", "\"sell\"") ==
+        "q: offer: should be \"shift\" or \"widen\"");
+  CHECK(changed(ride_query(), "/routes", R"([["a", "a"], [], []])") ==
+        "q: routes: 3 entries: at most 2");
+  CHECK(refusal_of(json::array()).starts_with("q: should be an object, as the example in"));
+  CHECK(refusal_of(json(7)).starts_with("q: should be an object, as the example in"));
+}
+
+TEST_CASE("matrices are square, of one size, and have every location") {
+  const auto with = [](const std::string& pointer, const char* value) {
+    return changed(matrix_query(), pointer, value);
+  };
+  CHECK(with("/matrix/distances_m/1", "[6]") == "q: matrix.distances_m[1]: should have 2 entries");
+  CHECK(with("/matrix/durations_s", "[[0, 7]]") == "q: matrix.durations_s: should have 2 rows");
+  CHECK(with("/matrix/durations_s/0/1", "-7") ==
+        "q: matrix.durations_s[0][1]: should be a whole number from 0 to 500000000");
+  CHECK(with("/matrix/durations_s/0/1", "7.5") ==
+        "q: matrix.durations_s[0][1]: should be a whole number from 0 to 500000000");
+  CHECK(with("/matrix", R"({"distances_m": [], "durations_s": []})") ==
+        "q: the matrix has no places");
+  CHECK(with("/new/stop/location", "2") ==
+        "q: new.stop.location: should be a whole number from 0 to 1");
+  CHECK(with("/depot/x", "1") == "q: depot: has x or y beside a matrix: give its location instead");
+  CHECK(with("/osrm", "{}") == "q: give matrix or osrm, not both");
+  CHECK(without(matrix_query(), "/new/stop", "location") ==
+        "q: new.stop: the field \"location\" is missing");
+  json osrm = matrix_query();
+  osrm.erase("matrix");
+  osrm["osrm"] = json::parse(R"({"code": "Ok", "durations": [[0, null], [1, 0]]})");
+  CHECK(refusal_of(osrm).starts_with("q: osrm: durations[0][1] is not a number"));
+}
+
+TEST_CASE("a plan that does not hold is told in the words of the checker") {
+  json query = ride_query();
+  query["routes"] = json::parse(R"([["a"], ["a"]])");
+  CHECK(refusal_of(query).find("vehicle 0 picks up at node 1 and does not drop off after it") !=
+        std::string::npos);
+  query = ride_query();
+  query["capacity"] = 1;
+  CHECK(refusal_of(query).find("vehicle 0 carries 2 at node 1, more than 1") != std::string::npos);
+  query = ride_query();
+  query["max_ride_s"] = 299;  // 3 km at 10 m/s are 300 s
+  CHECK(refusal_of(query).find("cannot keep every ride within 299 s") != std::string::npos);
+  query["max_ride_s"] = 300;
+  CHECK(refusal_of(query) == "none");
+  query["depot"]["latest"] = "08:12";  // 08:00 + 30 s + 300 s + 60 s + 400 s = 08:13:10
+  CHECK(refusal_of(query).find("vehicle 0 is back at") != std::string::npos);
+  query["depot"]["latest"] = "08:14";
+  CHECK(refusal_of(query) == "none");
+}
+
+TEST_CASE("what is left out has the meaning that the documentation gives it") {
+  json query = ride_query();
+  for (const char* key : {"mode", "offer", "max_ride_s", "roads"}) { query.erase(key); }
+  query["depot"].erase("earliest");
+  query["depot"].erase("latest");
+  const OfferQuery parsed = parse_offer_query(query.dump(), "q");
+  CHECK(parsed.instance.mode == Mode::ride);
+  CHECK(parsed.kind == OfferKind::shift);
+  CHECK(parsed.instance.max_ride == 0);
+  CHECK(parsed.instance.nodes[0].window == Window{0, 86400});
+  CHECK(parsed.instance.distance_of(0, 1) == 1300);  // roads are 1.3 crow's flights
+  CHECK(parsed.instance.duration_of(0, 1) == 195);   // at 24 km/h
+  CHECK(parsed.instance.nodes[1].load == 2);
+  CHECK(parsed.instance.nodes[2].load == -2);
+  CHECK(parsed.instance.nodes[3].load == 1);
+  CHECK(parsed.instance.nodes[3].service == 60);
+  // The drop-off's window: the pickup's, its service of 30 s and the direct way of 585 s later.
+  CHECK(parsed.instance.nodes[2].window == Window{28800 + 615, 30600 + 615});
+}
+
+}  // namespace penstock::booking

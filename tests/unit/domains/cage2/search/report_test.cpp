@@ -1,0 +1,127 @@
+#include "penstock/domains/cage2/search/report.h"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "search_support.h"
+
+using namespace penstock;
+using namespace penstock::cage2;
+using namespace penstock::cage2::test;
+using nlohmann::json;
+
+namespace {
+
+SearchOptions everything() {
+  SearchOptions options = quick_options();
+  options.baselines = true;
+  options.exhaustive = true;
+  options.repetitions = 3;
+  return options;
+}
+
+std::size_t count(const std::string& text, const std::string& word) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    ++found;
+  }
+  return found;
+}
+
+void check_same_columns(const std::string& csv, std::size_t lines) {
+  CHECK(num_lines(csv) == lines);
+  std::istringstream stream(csv);
+  std::string line;
+  std::getline(stream, line);
+  const auto commas = std::count(line.begin(), line.end(), ',');
+  while (std::getline(stream, line)) { CHECK(std::count(line.begin(), line.end(), ',') == commas); }
+}
+
+void check_page(const std::string& html) {
+  for (const char* outside : {"http:", "https:", "src=", "href=", "@import", "url(", "<script"}) {
+    CHECK_MESSAGE(html.find(outside) == std::string::npos, outside);
+  }
+  CHECK(count(html, "<svg") == count(html, "</svg>"));
+  CHECK(count(html, "<section") == count(html, "</section>"));
+  CHECK(html.find("nan") == std::string::npos);
+  CHECK(html.find("inf") == std::string::npos);
+  CHECK(html.find("prefers-color-scheme: dark") != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("the page stands alone and shows everything asked for") {
+  const SearchOptions options = everything();
+  const SearchResult result = run_search(options, Synthetic{});
+  const std::string html = report_html(options, result);
+  check_page(html);
+  for (const char* title : {"Ranking", "Which type where", "Regret", "All 120 orders",
+                            "Learning and compliance", "Evaluations"}) {
+    CHECK_MESSAGE(html.find("<h2>" + std::string(title)) != std::string::npos, title);
+  }
+  CHECK(count(html, "<svg") == 7);
+  CHECK(html.find("made up") != std::string::npos);
+}
+
+TEST_CASE("a page of a search alone, and of one that found nothing") {
+  SearchOptions options = quick_options();
+  const std::string alone = report_html(options, run_search(options, Synthetic{}));
+  check_page(alone);
+  CHECK(alone.find("<h2>Progress") != std::string::npos);
+  CHECK(alone.find("<h2>Regret") == std::string::npos);
+
+  options = everything();
+  const auto broken = [](const WorkflowJob& job) {
+    WorkflowResult result = Synthetic{}(job);
+    result.mean_return = std::numeric_limits<double>::quiet_NaN();
+    result.std_error = std::numeric_limits<double>::infinity();
+    result.curve.clear();
+    return result;
+  };
+  const SearchResult nothing = run_search(options, broken);
+  const std::string html = report_html(options, nothing);
+  check_page(html);
+  CHECK(html.find("No order complied") != std::string::npos);
+  CHECK(json::parse(summary_json(options, nothing))["best"].is_null());
+  check_same_columns(orders_csv(options, nothing), 121);
+}
+
+TEST_CASE("names that come from outside are escaped") {
+  SearchOptions options = quick_options();
+  options.job.red = "<script>&\"";
+  const std::string html = report_html(options, run_search(options, Synthetic{}));
+  CHECK(html.find("<script>") == std::string::npos);
+  CHECK(html.find("&lt;script&gt;&amp;&quot;") != std::string::npos);
+}
+
+TEST_CASE("tables hold what was found") {
+  const SearchOptions options = everything();
+  const SearchResult result = run_search(options, Synthetic{});
+  check_same_columns(orders_csv(options, result), 121);
+  check_same_columns(regret_csv(result), 21);
+  check_same_columns(curves_csv(result), 1 + (20 + 20 + 3 + 1) * 20);
+
+  const json whole = json::parse(search_json(options, result));
+  CHECK(whole["trials"].size() == 20);
+  CHECK(whole["ranking"][0] == whole["best"]["index"]);
+  CHECK(whole["belief"]["mean"].size() == 120);
+  CHECK(whole["exhaustive"]["all"].size() == 120);
+  const json summary = json::parse(summary_json(options, result));
+  CHECK(summary["best"] == whole["best"]);
+  CHECK(summary["exhaustive"]["regret"]["repetitions"] == 3);
+  CHECK(num_lines(summary_json(options, result)) == 0);
+}
+
+TEST_CASE("results are files of the folder, the same for a search that was resumed") {
+  const TempDir dir;
+  SearchOptions options = everything();
+  options.out = dir.path();
+  write_results(options.out, options, run_search(options, Synthetic{}));
+  const std::vector<std::string> names = {"search.json", "orders.csv", "curves.csv", "regret.csv",
+                                          "report.html"};
+  std::vector<std::string> first;
+  for (const auto& name : names) { first.push_back(slurp(dir / name)); }
+  write_results(options.out, options, run_search(options, Synthetic{}));
+  for (std::size_t i = 0; i < names.size(); ++i) { CHECK(slurp(dir / names[i]) == first[i]); }
+}

@@ -1,0 +1,274 @@
+#include "penstock/domains/cage2/search/search.h"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+#include "search_support.h"
+#include "support/sanitized.h"
+
+using namespace penstock;
+using namespace penstock::cage2;
+using namespace penstock::cage2::test;
+
+TEST_CASE("a search spends its budget on different orders and knows its best") {
+  const SearchResult found = run_search(quick_options(), Synthetic{});
+  CHECK(found.trials.size() == 20);
+  const auto indices = indices_of(found.trials);
+  CHECK(std::set<int>(indices.begin(), indices.end()).size() == 20);
+  CHECK(std::count_if(found.trials.begin(), found.trials.end(),
+                      [](const Trial& t) { return t.batch == 0; }) == 5);
+  CHECK(found.trials.back().batch == 8);  // 5, then 15 by twos
+  REQUIRE(found.best);
+  CHECK(found.ranking.front() == *found.best);
+  for (std::size_t i = 1; i < found.ranking.size(); ++i) {
+    const auto& above = found.trials[found.ranking[i - 1]].result;
+    const auto& below = found.trials[found.ranking[i]].result;
+    CHECK((above.compliant || !below.compliant));
+    if (above.compliant == below.compliant) { CHECK(above.mean_return >= below.mean_return); }
+  }
+}
+
+TEST_CASE("the result does not depend on the number of workers nor on which is slow") {
+  SearchOptions options = quick_options();
+  options.batch = 3;
+  options.baselines = true;
+  std::set<std::string> journals;
+  std::set<std::vector<int>> rankings;
+  for (const int workers : {1, 2, 5}) {
+    const TempDir dir;
+    options.workers = workers;
+    options.out = dir.path();
+    std::atomic<int> calls = 0;
+    const SearchResult found = run_search(options, [&](const WorkflowJob& job) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(calls++ % 3 == 0 ? 8 : 1));
+      return Synthetic{}(job);
+    });
+    journals.insert(slurp(dir / "journal.jsonl"));
+    rankings.insert(found.ranking);
+  }
+  CHECK(journals.size() == 1);
+  CHECK(rankings.size() == 1);
+}
+
+TEST_CASE("as many evaluations run at a time as there are workers") {
+  SearchOptions options = quick_options();
+  options.batch = 4;
+  options.workers = 3;
+  std::mutex mutex;
+  int now = 0;
+  int most = 0;
+  run_search(options, [&](const WorkflowJob& job) {
+    {
+      const std::scoped_lock lock(mutex);
+      most = std::max(most, ++now);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const std::scoped_lock lock(mutex);
+    --now;
+    return Synthetic{}(job);
+  });
+  CHECK(most == 3);
+}
+
+TEST_CASE("a larger budget begins with the picks of a smaller one") {
+  SearchOptions options = quick_options();
+  options.num_workflows = 11;  // whole batches
+  const auto few = indices_of(run_search(options, Synthetic{}).trials);
+  options.num_workflows = 21;
+  const auto many = indices_of(run_search(options, Synthetic{}).trials);
+  CHECK(std::equal(few.begin(), few.end(), many.begin()));
+}
+
+TEST_CASE("runs that do not comply are kept, but not believed") {
+  SearchOptions options = quick_options();
+  // The disobedient ones would be the best by far.
+  const auto evaluate = [](const WorkflowJob& job) {
+    WorkflowResult result = Synthetic{.all_comply = true}(job);
+    if (job.order[0] == 2) {
+      result.compliant = false;
+      result.mean_return += 1000;
+    }
+    return result;
+  };
+  const SearchResult found = run_search(options, evaluate);
+  REQUIRE(found.best);
+  CHECK(found.trials[*found.best].result.order[0] != 2);
+  const auto stray = std::count_if(found.trials.begin(), found.trials.end(),
+                                   [](const Trial& t) { return !t.result.compliant; });
+  CHECK(stray > 0);
+  CHECK(found.belief.num_observations == 20 - stray);
+  CHECK(*std::max_element(found.belief.posterior.mean.begin(), found.belief.posterior.mean.end()) <
+        100);
+
+  options.only_compliant = false;
+  const SearchResult all = run_search(options, evaluate);
+  CHECK(all.trials[*all.best].result.order[0] == 2);
+  CHECK(all.belief.num_observations == 20);
+}
+
+TEST_CASE("a search in which nothing complies, or nothing is a number, ends without a best") {
+  for (const bool broken : {false, true}) {
+    SearchOptions options = quick_options();
+    options.exhaustive = true;
+    const SearchResult found = run_search(options, [&](const WorkflowJob& job) {
+      WorkflowResult result = Synthetic{}(job);
+      result.compliant = broken;
+      if (broken) { result.mean_return = std::numeric_limits<double>::quiet_NaN(); }
+      return result;
+    });
+    CHECK(found.trials.size() == 20);
+    CHECK(!found.best);
+    CHECK(found.belief.num_observations == 0);
+    REQUIRE(found.truth);
+    CHECK(found.truth->best == -1);
+    CHECK(!found.truth->regret);
+  }
+}
+
+TEST_CASE("baselines have the budget of the search and share its evaluations") {
+  SearchOptions options = quick_options();
+  options.baselines = true;
+  std::atomic<int> calls = 0;
+  std::atomic<int> unconditioned = 0;
+  const SearchResult found = run_search(options, [&](const WorkflowJob& job) {
+    ++calls;
+    unconditioned += job.conditioned ? 0 : 1;
+    return Synthetic{}(job);
+  });
+  REQUIRE(found.baselines);
+  CHECK(found.baselines->random.size() == 20);
+  CHECK(found.baselines->fixed.size() == 3);
+  CHECK(found.baselines->fixed[1].order == Order{4, 3, 2, 1, 0});
+  CHECK(unconditioned == 1);
+  std::set<int> different;
+  for (const Trial& t : found.trials) { different.insert(t.index); }
+  for (const Trial& t : found.baselines->random) { different.insert(t.index); }
+  for (const auto& f : found.baselines->fixed) { different.insert(search::index_of(f.order)); }
+  CHECK(calls == static_cast<int>(different.size()) + 1);
+}
+
+TEST_CASE("regret is measured against all orders, and the search beats chance" *
+          doctest::skip(kSanitized)) {
+  double gained = 0;
+  double best_gained = 0;
+  for (std::uint64_t landscape = 1; landscape <= 6; ++landscape) {
+    SearchOptions options = quick_options();
+    options.exhaustive = true;
+    options.repetitions = 20;
+    const SearchResult found = run_search(options, Synthetic{.landscape = landscape});
+    REQUIRE(found.truth);
+    CHECK(found.truth->all.size() == 120);
+    const Regret& regret = *found.truth->regret;
+    CHECK(regret.own.size() == 20);
+    CHECK(regret.search.size() == 20);
+    for (std::size_t t = 1; t < 20; ++t) {  // looked up: the best so far only gets better
+      CHECK(regret.own[t] <= regret.own[t - 1]);
+      CHECK(regret.search[t].mean <= regret.search[t - 1].mean);
+    }
+    CHECK(regret.search.back().mean == interval_of(regret.search_final).mean);
+    gained += regret.mean_gain.mean / 6;
+    best_gained += regret.gain.mean / 6;
+  }
+  MESSAGE("gain over random search: ", best_gained, " at the end, ", gained, " on the way");
+  CHECK(best_gained > 1);
+  CHECK(gained > 0.5);
+}
+
+namespace {
+
+/// A made-up world in which an order complies only if op_server and enterprise come before user:
+/// one order of three, and the others the less the later these two come.
+WorkflowResult stubborn_world(const Synthetic& world, const WorkflowJob& job) {
+  const auto place = [&job](int type) {
+    return std::find(job.order.begin(), job.order.end(), type) - job.order.begin();
+  };
+  const auto late = std::max<std::ptrdiff_t>(place(2) - place(4), 0) +
+                    std::max<std::ptrdiff_t>(place(1) - place(4), 0);
+  WorkflowResult result = world(job);
+  result.compliance = 0.96 - 0.06 * static_cast<double>(late);
+  result.compliant = late == 0;
+  return result;
+}
+
+/// What the search gains on random search in such worlds, at the end; and how many of its picks
+/// comply.
+std::pair<double, double> gain_in_stubborn_worlds(bool learn_compliance) {
+  constexpr int kWorlds = 6;
+  double gain = 0;
+  double compliant = 0;
+  for (std::uint64_t landscape = 1; landscape <= kWorlds; ++landscape) {
+    SearchOptions options = quick_options();
+    options.exhaustive = true;
+    options.repetitions = 20;
+    options.learn_compliance = learn_compliance;
+    const Synthetic world{.landscape = landscape, .all_comply = true};
+    const SearchResult found =
+        run_search(options, [&](const WorkflowJob& job) { return stubborn_world(world, job); });
+    gain += found.truth->regret->gain.mean / kWorlds;
+    compliant +=
+        static_cast<double>(std::count_if(found.trials.begin(), found.trials.end(),
+                                          [](const Trial& t) { return t.result.compliant; })) /
+        kWorlds;
+  }
+  return {gain, compliant};
+}
+
+}  // namespace
+
+TEST_CASE("where few orders comply the search learns which, and so beats chance" *
+          doctest::skip(kSanitized)) {
+  const auto [learnt, picks] = gain_in_stubborn_worlds(true);
+  const auto [blind, blind_picks] = gain_in_stubborn_worlds(false);
+  MESSAGE("gain over random search: ", learnt, ", without learning ", blind, "; picks that comply ",
+          picks, " and ", blind_picks);
+  CHECK(learnt > 3);
+  CHECK(learnt > blind + 1);
+  CHECK(picks > blind_picks + 3);
+}
+
+TEST_CASE("repetitions may be trained anew") {
+  SearchOptions options = quick_options();
+  options.exhaustive = true;
+  options.repetitions = 2;
+  options.retrain = true;
+  std::set<std::uint64_t> seeds;
+  const SearchResult found = run_search(options, [&](const WorkflowJob& job) {
+    CHECK(seeds.insert(job.seed).second);  // nothing is done twice
+    return Synthetic{}(job);
+  });
+  CHECK(seeds.size() > 120 + 2 * 20);
+  CHECK(found.truth->regret->search_final.size() == 2);
+  for (const double regret : found.truth->regret->search_final) { CHECK(regret >= 0); }
+}
+
+TEST_CASE("intervals are Student's") {
+  const Interval one = interval_of({3});
+  CHECK(one.low == 3);
+  CHECK(one.high == 3);
+  const Interval two = interval_of({1, 3});
+  CHECK(two.mean == 2);
+  CHECK(two.high == doctest::Approx(2 + 12.706));
+  const Interval ten = interval_of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  CHECK(ten.low == doctest::Approx(5.5 - 2.262 * std::sqrt(55.0 / 6 / 10)));
+}
+
+TEST_CASE("options that cannot be are refused by name") {
+  const auto refused = [](auto change, const char* text) {
+    SearchOptions options = quick_options();
+    change(options);
+    CHECK_THROWS_WITH_AS(run_search(options, Synthetic{}), doctest::Contains(text), ConfigError);
+  };
+  refused([](auto& o) { o.num_workflows = 121; }, "n_workflows = 121");
+  refused([](auto& o) { o.num_workflows = 0; }, "n_workflows = 0");
+  refused([](auto& o) { o.batch = 0; }, "batch");
+  refused([](auto& o) { o.workers = 0; }, "workers");
+  refused([](auto& o) { o.beta = -1; }, "beta");
+  refused([](auto& o) { o.delta = 1; }, "delta");
+  SearchOptions options = quick_options();
+  options.num_workflows = 120;
+  options.batch = 50;
+  CHECK(run_search(options, Synthetic{}).trials.size() == 120);
+}

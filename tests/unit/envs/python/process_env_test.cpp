@@ -1,0 +1,344 @@
+#include "penstock/envs/python/process_env.h"
+
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <limits>
+#include <thread>
+
+#include "penstock/core/base/errors.h"
+#include "penstock/envs/python/python_env.h"
+#include "penstock/envs/python/worker_port.h"
+
+using namespace penstock;
+
+namespace {
+
+/// An env with one number: the seed and the sum of its actions. It ends after `kLength` steps;
+/// action 6 hangs, 7 is a NaN, 8 throws, 9 kills the process.
+constexpr std::int64_t kLength = 5;
+
+struct Tally {
+  std::uint64_t seed = 0;
+  std::int64_t sum = 0;
+  std::int64_t steps = 0;
+  bool begun = false;
+};
+
+class Toy {
+ public:
+  explicit Toy(SharedRows& rows) : rows_(rows), envs_(rows.num_envs()) {}
+
+  void work(std::size_t env, Order order) {
+    Tally& tally = envs_[env];
+    rows_.answer(env) = Answer::ok;
+    rows_.reward(env) = 0;
+    rows_.terminated(env) = rows_.truncated(env) = false;
+    if (order != Order::step) {
+      begin(env);
+      return;
+    }
+    if (!tally.begun) {
+      rows_.answer(env) = Answer::absent;
+      return;
+    }
+    const std::int64_t action = rows_.choices(env)[0];
+    if (action == 9) { ::kill(::getpid(), SIGKILL); }
+    if (action == 6) { ::pause(); }
+    if (action == 8) {
+      rows_.answer(env) = Answer::failed;
+      std::snprintf(rows_.message(env).data(), SharedRows::kMessageSize, "it threw");
+      return;
+    }
+    tally.sum += action;
+    ++tally.steps;
+    rows_.reward(env) = static_cast<float>(action);
+    write(rows_.obs(env), tally, action == 7);
+    if (tally.steps == kLength) {
+      rows_.terminated(env) = true;
+      write(rows_.final_obs(env), tally, false);
+      begin(env);
+    }
+  }
+
+ private:
+  void begin(std::size_t env) {
+    envs_[env] = {.seed = rows_.seed(env), .begun = true};
+    write(rows_.obs(env), envs_[env], false);
+  }
+  static void write(std::span<float> row, const Tally& tally, bool bad) {
+    row[0] = static_cast<float>(tally.seed % 1000);
+    row[1] = bad ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(tally.sum);
+  }
+
+  SharedRows& rows_;
+  std::vector<Tally> envs_;
+};
+
+/// Workers that are forks of the test.
+class ForkLauncher final : public Launcher {
+ public:
+  std::string describe() override { return "{}"; }
+  Process start(const SharedRows& rows, std::size_t worker) override {
+    std::cout.flush();  // or the child would print it again
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      SharedRows ours(rows.fd());
+      WorkerPort port(ours, worker);
+      Toy toy(ours);
+      while (port.wait()) {
+        port.serve([&](std::size_t env, Order order) { toy.work(env, order); });
+      }
+      ::_exit(0);
+    }
+    return {pid, static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+  }
+  std::string end_of(const Process& process) override {
+    int status = 0;
+    ::waitpid(process.pid(), &status, 0);
+    return status_text(status);
+  }
+};
+
+class ToyInline final : public InlineWorker {
+ public:
+  explicit ToyInline(SharedRows& rows) : toy_(rows) {}
+  void work(std::size_t env, Order order) override { toy_.work(env, order); }
+
+ private:
+  Toy toy_;
+};
+
+EnvSpec toy_spec() { return {.obs = Layout(2), .action = Discrete{10}}; }
+
+ProcessEnv::Options options(std::size_t num_envs, std::size_t workers) {
+  return {.id = "toy",
+          .kwargs = "{}",
+          .envs = {.first = 0, .count = num_envs},
+          .seed = 100,
+          .num_workers = workers,
+          .step_deadline_s = 0.2,
+          .max_restarts = 5};
+}
+
+std::unique_ptr<VecEnv> make(std::size_t num_envs, std::size_t workers) {
+  if (workers == 0) {
+    return std::make_unique<ProcessEnv>(toy_spec(), options(num_envs, 0), [](SharedRows& rows) {
+      return std::make_unique<ToyInline>(rows);
+    });
+  }
+  return std::make_unique<ProcessEnv>(toy_spec(), options(num_envs, workers),
+                                      std::make_shared<ForkLauncher>());
+}
+
+/// Steps all envs and keeps what came of it.
+struct Driver {
+  explicit Driver(VecEnv& on)
+      : envs(on),
+        obs(on.num_envs() * 2),
+        final_obs(obs.size()),
+        reward(on.num_envs()),
+        ends(on.num_envs()),
+        terminated(std::make_unique<bool[]>(on.num_envs())),
+        truncated(std::make_unique<bool[]>(on.num_envs())) {}
+
+  void reset() { envs.reset({0, envs.num_envs()}, {obs, {}}); }
+  void step(const std::vector<std::int64_t>& actions) { step(actions, {0, envs.num_envs()}); }
+  void step(const std::vector<std::int64_t>& actions, EnvRange range) {
+    const std::size_t first = range.begin;
+    const std::size_t n = range.size();
+    envs.step(range, {.choices = std::span(actions).subspan(first, n), .points = {}},
+              {std::span(obs).subspan(first * 2, n * 2), {}},
+              {.reward = std::span(reward).subspan(first, n),
+               .terminated = {terminated.get() + first, n},
+               .truncated = {truncated.get() + first, n},
+               .final_obs = std::span(final_obs).subspan(first * 2, n * 2),
+               .episode = std::span(ends).subspan(first, n)});
+  }
+
+  VecEnv& envs;
+  std::vector<float> obs;
+  std::vector<float> final_obs;
+  std::vector<float> reward;
+  std::vector<EpisodeEnd> ends;
+  std::unique_ptr<bool[]> terminated;
+  std::unique_ptr<bool[]> truncated;
+};
+
+}  // namespace
+
+TEST_CASE("every env belongs to the worker whose range holds it") {
+  for (const std::size_t num_envs : {1U, 2U, 7U, 64U}) {
+    for (std::size_t workers = 1; workers <= num_envs; ++workers) {
+      const SharedRows rows(toy_spec(), num_envs, workers);
+      for (std::size_t i = 0; i < num_envs; ++i) {
+        const EnvRange range = rows.range_of(rows.worker_of(i));
+        CHECK((range.begin <= i && i < range.end));
+      }
+    }
+  }
+}
+
+TEST_CASE("memory that is not rows is refused") {
+  const int fd = ::memfd_create("other", 0);
+  CHECK_THROWS_AS(SharedRows{fd}, DataError);
+  CHECK(::ftruncate(fd, 4096) == 0);
+  CHECK_THROWS_AS(SharedRows{fd}, DataError);
+  ::close(fd);
+}
+
+TEST_CASE("episodes are the same for any number of workers") {
+  std::vector<std::vector<float>> seen;
+  for (const std::size_t workers : {0U, 1U, 2U, 3U, 5U}) {
+    const auto envs = make(5, workers);
+    CHECK((envs->async() != nullptr) == (workers > 0));
+    Driver driver(*envs);
+    driver.reset();
+    std::vector<float> all = driver.obs;
+    for (std::int64_t t = 0; t < 23; ++t) {
+      driver.step({t % 5, 1, 2, t % 3, 0});
+      all.insert(all.end(), driver.obs.begin(), driver.obs.end());
+      all.insert(all.end(), driver.reward.begin(), driver.reward.end());
+    }
+    CHECK(driver.ends[1].total_reward == kLength);
+    CHECK(driver.ends[1].length == kLength);
+    seen.push_back(all);
+  }
+  CHECK(seen[0][0] == 100);  // the first episode's seed is the env's: seed + offset
+  CHECK(seen[0][2] == 101);
+  for (const auto& other : seen) { CHECK(other == seen[0]); }
+}
+
+TEST_CASE("a failure costs the episode and nothing else") {
+  for (const std::size_t workers : {0U, 1U, 2U}) {
+    for (const std::int64_t bad : {6, 7, 8, 9}) {
+      const bool both =
+          bad == 9 || bad == 6;  // env 1 is in the same process, 2 and 3 with one worker
+      if (both && workers == 0) { continue; }  // the process would be ours
+      CAPTURE(workers);
+      CAPTURE(bad);
+      const auto envs = make(4, workers);
+      Driver driver(*envs);
+      driver.reset();
+      driver.step({1, 1, 1, 1});
+      driver.step({bad, 1, 1, 1});
+      CHECK(driver.truncated[0]);
+      CHECK_FALSE(driver.terminated[0]);
+      CHECK(driver.ends[0].discarded);
+      CHECK(driver.reward[0] == 0);
+      CHECK(driver.final_obs[1] == 1);  // the row that was acted on
+      CHECK(driver.obs[1] == 0);
+      CHECK(driver.truncated[1] == both);
+      CHECK(driver.truncated[2] == (both && workers == 1));
+      const std::vector<Incident> incidents = envs->take_incidents();
+      REQUIRE(incidents.size() == 1);
+      CHECK(incidents[0].message.find("env 0 (seed 100, episode 0, step 2, last actions [[1],[") ==
+            0);
+      CHECK(incidents[0].replay.find("\"actions\":[[1],[") != std::string::npos);
+      for (int t = 0; t < 4; ++t) { driver.step({1, 1, 1, 1}); }
+      CHECK(envs->take_incidents().empty());
+      CHECK(driver.obs[1] == 4);
+    }
+  }
+}
+
+TEST_CASE("a worker that is killed between steps is missed at the next one") {
+  const auto envs = make(2, 2);
+  Driver driver(*envs);
+  driver.reset();
+  driver.step({1, 1});
+  driver.step({9, 1});  // a new worker for env 0
+  CHECK(envs->take_incidents().size() == 1);
+  driver.step({1, 1});
+  CHECK(driver.obs[1] == 1);
+  CHECK(driver.obs[3] == 3);
+}
+
+TEST_CASE("the budget ends it with the first cause") {
+  const auto envs = make(1, 1);
+  Driver driver(*envs);
+  driver.reset();
+  for (int t = 0; t < 5; ++t) { driver.step({8}); }
+  CHECK_THROWS_WITH_AS(
+      driver.step({8}),
+      doctest::Contains(
+          "more than env.max_restarts = 5; the first: env 0 (seed 100, episode 0, step 1"),
+      Error);
+}
+
+TEST_CASE("a loaded env is where it was") {
+  for (const std::size_t workers : {0U, 2U}) {
+    const auto first = make(3, workers);
+    Driver whole(*first);
+    whole.reset();
+    for (std::int64_t t = 0; t < 8; ++t) {
+      whole.step({t % 6, 1, t % 4}, {0, 3});
+      whole.envs.take_incidents();
+    }
+    const auto second = make(3, workers == 0 ? 1 : 0);
+    for (std::size_t i = 0; i < 3; ++i) {
+      std::vector<std::byte> bytes;
+      first->save(i, bytes);
+      second->load(i, bytes);
+    }
+    Driver resumed(*second);
+    for (std::int64_t t = 0; t < 9; ++t) {
+      whole.step({2, t % 3, 1});
+      resumed.step({2, t % 3, 1});
+      CHECK(whole.obs == resumed.obs);
+      CHECK(whole.reward == resumed.reward);
+      CHECK(whole.terminated[0] == resumed.terminated[0]);
+    }
+    CHECK(whole.ends[1].total_reward == resumed.ends[1].total_reward);
+    CHECK_THROWS_AS(second->load(0, std::vector<std::byte>(3)), DataError);
+  }
+}
+
+TEST_CASE("threads share workers") {
+  const auto envs = make(6, 2);
+  Driver driver(*envs);
+  driver.reset();
+  const auto drive = [&](EnvRange range) {
+    for (std::int64_t t = 0; t < 200; ++t) {
+      driver.step({1, t == 50 ? 9 : 1, 1, 1, t == 120 ? 9 : 1, 1}, range);
+    }
+  };
+  std::thread other([&] { drive({0, 3}); });  // worker 0's envs and none of worker 1's
+  drive({3, 6});
+  other.join();
+  CHECK(envs->take_incidents().size() == 2);
+}
+
+TEST_CASE("an env of Python whose action has no width is refused with its name and dimension") {
+  namespace fs = std::filesystem;
+  const fs::path python =
+      fs::temp_directory_path() / ("penstock-flat-" + std::to_string(::getpid()));
+  std::ofstream(python) << R"(#!/bin/sh
+read request <&5
+printf '%s%s\n' '{"parts": [{"name": "obs", "shape": [2]}], "step_s": 1e-6, "action": ' \
+  '{"kind": "box", "low": [-1, 2], "high": [1, 2], "masked": false}}' >&5
+)";
+  fs::permissions(python, fs::perms::owner_all);
+  const auto factory = make_python_env("Flat-v0", {.python = python.string()});
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(factory->spec()),
+      doctest::Contains("env.id = Flat-v0: the env's spec: dimension 1 of the box"), ConfigError);
+  fs::remove(python);
+}
+
+TEST_CASE("names of Python envs") {
+  for (const char* id : {"CartPole-v1", "ALE/Pong-v5", "my_pkg:MyEnv-v0", "my_pkg:make_env"}) {
+    CHECK(names_python_env(id));
+  }
+  for (const char* id : {"cartpole", "-v1", "env-v", "env-vx", ""}) {
+    CHECK_FALSE(names_python_env(id));
+  }
+}
