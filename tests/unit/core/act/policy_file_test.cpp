@@ -32,11 +32,12 @@ std::shared_ptr<const PolicyModel> box_model() {
 }
 
 /// Writes a file again with a header or tensors that were changed.
-using Change = std::function<void(Json& header, std::vector<TensorView>& tensors)>;
+using Tensors = std::vector<TensorView>;
+using Change = std::function<void(Json& header, Tensors& tensors)>;
 void rewrite(const std::string& path, const Change& change) {
   const Safetensors file = Safetensors::read(path);
   Json header = parse_json(file.metadata().at("penstock.policy"));
-  std::vector<TensorView> tensors(file.tensors().begin(), file.tensors().end());
+  Tensors tensors(file.tensors().begin(), file.tensors().end());
   change(header, tensors);
   save_safetensors(path + ".new", tensors, {{"penstock.policy", to_text(header)}});
   fs::rename(path + ".new", path);
@@ -51,62 +52,65 @@ void refuses_after(const Change& change, const char* why) {
   CHECK_THROWS_WITH_AS(PolicyModel::load(folder.file()), doctest::Contains(why), DataError);
 }
 
-TensorView& tensor_named(std::vector<TensorView>& tensors, const std::string& name) {
+TensorView& tensor_named(Tensors& tensors, const std::string& name) {
   return *std::ranges::find(tensors, name, &TensorView::name);
 }
 
 TEST_CASE("a header that contradicts itself is refused with what is wrong") {
-  refuses_after([](Json& h, auto&) { h["schema"] = 99; }, "schema 99");
-  refuses_after([](Json& h, auto&) { h["schema"] = "1"; }, "type must be number");
-  refuses_after([](Json& h, auto&) { h.erase("action"); }, "'action' not found");
-  refuses_after([](Json& h, auto&) { h["obs"][0]["shape"] = {0}; }, "out of range");
-  refuses_after([](Json& h, auto&) { h["obs"][0]["shape"] = {-3}; }, "out of range");
-  refuses_after([](Json& h, auto&) { h["obs"] = Json::array(); }, "without parts");
-  refuses_after([](Json& h, auto&) { h["action"]["low"] = {-1}; }, "differ in length");
-  refuses_after([](Json& h, auto&) { h["action"]["low"] = h["action"]["high"] = Json::array(); },
+  refuses_after([](Json& h, Tensors&) { h["schema"] = 99; }, "schema 99");
+  refuses_after([](Json& h, Tensors&) { h["schema"] = "1"; }, "type must be number");
+  refuses_after([](Json& h, Tensors&) { h.erase("action"); }, "'action' not found");
+  refuses_after([](Json& h, Tensors&) { h["obs"][0]["shape"] = {0}; }, "out of range");
+  refuses_after([](Json& h, Tensors&) { h["obs"][0]["shape"] = {-3}; }, "out of range");
+  refuses_after([](Json& h, Tensors&) { h["obs"] = Json::array(); }, "without parts");
+  refuses_after([](Json& h, Tensors&) { h["action"]["low"] = {-1}; }, "differ in length");
+  refuses_after([](Json& h, Tensors&) { h["action"]["low"] = h["action"]["high"] = Json::array(); },
                 "empty");
   refuses_after(
-      [](Json& h, auto&) {
+      [](Json& h, Tensors&) {
         h["action"] = {{"kind", "discrete"}, {"n", {0}}, {"masked", false}};
       },
       "without alternatives");
-  refuses_after([](Json& h, auto&) { h["action"]["kind"] = "boxes"; }, "unknown kind 'boxes'");
+  refuses_after([](Json& h, Tensors&) { h["action"]["kind"] = "boxes"; }, "unknown kind 'boxes'");
   refuses_after(
-      [](Json& h, auto&) {
+      [](Json& h, Tensors&) {
         h["action"] = {{"kind", "discrete"}, {"n", {2, 3}}, {"masked", false}};
       },
       "discrete actions of several choices");
-  refuses_after([](Json& h, auto&) { h["mlp"]["activation"] = "gelu"; },
+  refuses_after([](Json& h, Tensors&) { h["mlp"]["activation"] = "gelu"; },
                 "unknown activation 'gelu'");
 }
 
 TEST_CASE("a network that does not fit its observation or its actions is refused") {
-  refuses_after([](Json& h, auto&) { h["obs"][0]["shape"] = {4}; }, "does not fit");
-  refuses_after([](Json& h, auto&) { h["mlp"]["trunk"] = {"actor.0"}; }, "does not fit");
-  refuses_after([](Json& h, auto&) { h["mlp"]["actor"] = Json::array(); }, "outputs are not those");
-  refuses_after([](Json& h, auto&) { h["mlp"]["actor"] = {"critic.0"}; }, "outputs are not those");
-  refuses_after([](Json& h, auto&) { h["mlp"]["critic"] = {"actor.0"}; }, "outputs are not those");
-  refuses_after([](Json& h, auto&) { h["mlp"]["log_std"] = false; }, "log_std");
+  refuses_after([](Json& h, Tensors&) { h["obs"][0]["shape"] = {4}; }, "does not fit");
+  refuses_after([](Json& h, Tensors&) { h["mlp"]["trunk"] = {"actor.0"}; }, "does not fit");
+  refuses_after([](Json& h, Tensors&) { h["mlp"]["actor"] = Json::array(); },
+                "outputs are not those");
+  refuses_after([](Json& h, Tensors&) { h["mlp"]["actor"] = {"critic.0"}; },
+                "outputs are not those");
+  refuses_after([](Json& h, Tensors&) { h["mlp"]["critic"] = {"actor.0"}; },
+                "outputs are not those");
+  refuses_after([](Json& h, Tensors&) { h["mlp"]["log_std"] = false; }, "log_std");
   refuses_after(
-      [](Json& h, auto&) {
+      [](Json& h, Tensors&) {
         h["action"] = {{"kind", "discrete"}, {"n", {2}}, {"masked", false}};
       },
       "log_std and actions disagree");
   refuses_after(
-      [](Json& h, auto&) {
+      [](Json& h, Tensors&) {
         h["action"] = {{"kind", "multi_discrete"}, {"n", {2, 2}}, {"masked", false}};
       },
       "outputs are not those");
   refuses_after(
-      [](Json& h, auto&) {
+      [](Json& h, Tensors&) {
         h["mlp"]["skip"] = 2;  // two outputs from feature 2 on: one too many
         h["mlp"]["skip_scale"] = 1;
       },
       "net.skip");
-  refuses_after([](Json& h, auto&) { h["parameters"][0]["by_input"] = true; },
+  refuses_after([](Json& h, Tensors&) { h["parameters"][0]["by_input"] = true; },
                 "by_input of a layer");
   refuses_after(
-      [](Json& h, auto&) {
+      [](Json& h, Tensors&) {
         h["obs"][0]["most"] = 2;  // the actor's only layer would have to look counts up
       },
       "counts are read by a head");

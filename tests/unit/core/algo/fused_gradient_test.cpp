@@ -198,7 +198,8 @@ TEST_CASE("the fused gradient is autograd's, for every parameter") {
                                                .advantage_scale = 1.3,
                                                .policy = c.policy,
                                                .value = c.value};
-    const auto gradient = [&](const std::unique_ptr<penstock::detail::Gradients>& gradients) {
+    const auto gradient = [&, &rollout = rollout, &targets = targets](
+                              const std::unique_ptr<penstock::detail::Gradients>& gradients) {
       policy.gradient(0).fill_(123);  // must be replaced
       gradients->begin(rollout, targets, c.loss);
       gradients->compute(part);

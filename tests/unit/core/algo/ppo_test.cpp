@@ -102,9 +102,9 @@ TEST_CASE("the fused learner's bits do not depend on threads, and its update is 
     CHECK(at::equal(one.weights, fused(4).weights));
     const Updated eager = updated({.minibatch = 40}, 4, 1, envs);
     CHECK(at::allclose(one.weights, eager.weights, 1e-3, 1e-4));
-    for (const auto& [name, value] : eager.metrics) {
-      CAPTURE(name);
-      CHECK(metric(one.metrics, name) == doctest::Approx(value).epsilon(1e-3));
+    for (const auto& expected : eager.metrics) {
+      CAPTURE(expected.first);
+      CHECK(metric(one.metrics, expected.first) == doctest::Approx(expected.second).epsilon(1e-3));
     }
   }
 }

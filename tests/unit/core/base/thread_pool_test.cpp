@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "penstock/core/base/errors.h"
+#include "support/sanitized.h"
 
 #ifdef __linux__
 #include <sys/resource.h>
@@ -115,7 +116,7 @@ TEST_CASE("pinning to cores changes nothing but the place") {
 
 TEST_CASE("there is at least one core to use") { CHECK(penstock::available_cores() >= 1); }
 
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__linux__) && !defined(PENSTOCK_SANITIZED)
 TEST_CASE("a system that gives too few threads is an error, not the end of the process") {
   rlimit old{};
   REQUIRE(getrlimit(RLIMIT_AS, &old) == 0);

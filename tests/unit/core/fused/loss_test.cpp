@@ -325,13 +325,13 @@ TEST_CASE("moments that fade end at zero, not in denormal numbers") {
 
 TEST_CASE("a choice is the inverse transform of its uniform number, in doubles") {
   constexpr std::size_t kAlternatives = 7;
-  constexpr std::size_t kRows = fused::kDrawRows;
+  constexpr std::size_t kDrawn = fused::kDrawRows;
   test::on_every_isa([] {
-    const AlignedFloats logits = random_floats(kAlternatives * kRows, 3);
-    AlignedFloats legal(kAlternatives * kRows);
+    const AlignedFloats logits = random_floats(kAlternatives * kDrawn, 3);
+    AlignedFloats legal(kAlternatives * kDrawn);
     for (std::size_t i = 0; i < legal.size(); ++i) { legal.data()[i] = i % 3 == 0 ? 0.0F : 1.0F; }
-    std::vector<std::uint32_t> words(4 * kRows);
-    fused::random_words({.seed = 6}, 0, kRows, words.data());
+    std::vector<std::uint32_t> words(4 * kDrawn);
+    fused::random_words({.seed = 6}, 0, kDrawn, words.data());
     for (const bool masked : {false, true}) {
       for (const std::size_t rows : {1U, 9U, 64U}) {
         fused::DrawColumn chosen{};
@@ -349,8 +349,8 @@ TEST_CASE("a choice is the inverse transform of its uniform number, in doubles")
           std::vector<double> weight;
           double total = 0;
           for (std::size_t a = 0; a < kAlternatives; ++a) {
-            const bool open = !masked || legal.data()[a * kRows + r] > 0;
-            weight.push_back(open ? std::exp(double{logits.data()[a * kRows + r]}) : 0);
+            const bool open = !masked || legal.data()[a * kDrawn + r] > 0;
+            weight.push_back(open ? std::exp(double{logits.data()[a * kDrawn + r]}) : 0);
             total += weight.back();
           }
           const double u = static_cast<double>(words[r] >> 8U) / 16777216.0;
@@ -371,10 +371,10 @@ TEST_CASE("a choice is the inverse transform of its uniform number, in doubles")
 }
 
 TEST_CASE("the first row that cannot be drawn from is told, and padding is not looked at") {
-  constexpr std::size_t kRows = fused::kDrawRows;
+  constexpr std::size_t kDrawn = fused::kDrawRows;
   test::on_every_isa([] {
-    AlignedFloats logits(2 * kRows);
-    std::vector<std::uint32_t> words(kRows);
+    AlignedFloats logits(2 * kDrawn);
+    std::vector<std::uint32_t> words(kDrawn);
     fused::DrawColumn chosen{};
     fused::DrawColumn log_prob{};
     const auto first_bad = [&](std::size_t rows) {
@@ -386,17 +386,17 @@ TEST_CASE("the first row that cannot be drawn from is told, and padding is not l
                                       .rows = rows});
     };
     logits.data()[37] = std::numeric_limits<float>::quiet_NaN();
-    logits.data()[kRows + 50] = std::numeric_limits<float>::infinity();
+    logits.data()[kDrawn + 50] = std::numeric_limits<float>::infinity();
     CHECK(first_bad(64) == 37);
     CHECK(first_bad(38) == 37);
     CHECK(first_bad(37) == fused::kNoRow);
     logits.data()[37] = 0;
     CHECK(first_bad(64) == 50);
-    logits.data()[kRows + 41] =
+    logits.data()[kDrawn + 41] =
         std::numeric_limits<float>::quiet_NaN();  // not the first of its row
     CHECK(first_bad(64) == 41);
     CHECK(first_bad(41) == fused::kNoRow);
-    logits.data()[kRows + 41] = -std::numeric_limits<float>::infinity();  // never drawn
+    logits.data()[kDrawn + 41] = -std::numeric_limits<float>::infinity();  // never drawn
     CHECK(first_bad(50) == fused::kNoRow);
     CHECK(chosen[41] == 0);
   });

@@ -24,9 +24,9 @@ TEST_CASE("a transformer takes features or the rows of a part as tokens") {
     CHECK(out.value.sizes() == at::IntArrayRef({7}));
     CHECK(!network->forward(batch, Outputs::policy).value.defined());
     (out.params.sum() + out.value.sum()).backward();
-    for (const auto& [name, parameter] : network->parameters()) {
-      CAPTURE(name);
-      CHECK(parameter.grad().defined());
+    for (const auto& parameter : network->parameters()) {
+      CAPTURE(parameter.first);
+      CHECK(parameter.second.grad().defined());
     }
   }
 }

@@ -112,9 +112,9 @@ TEST_CASE("a random pick is any of those left, the first and the last as often a
   constexpr int kDraws = 2000;
   for (int seed = 0; seed < kDraws; ++seed) { ++counts[pick_random(1, seed, taken).at(0)]; }
   CHECK(counts.size() == 4);
-  for (const auto& [order, count] : counts) {
-    CAPTURE(order);
-    CHECK(count > kDraws / 4 - 4 * 20);  // four deviations
-    CHECK(count < kDraws / 4 + 4 * 20);
+  for (const auto& drawn : counts) {
+    CAPTURE(drawn.first);
+    CHECK(drawn.second > kDraws / 4 - 4 * 20);  // four deviations
+    CHECK(drawn.second < kDraws / 4 + 4 * 20);
   }
 }

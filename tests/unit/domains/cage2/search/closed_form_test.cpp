@@ -62,7 +62,8 @@ TEST_CASE("one observation: the posterior in closed form") {
   const std::vector<Measurement> data = {{kFirst, 5, 1}};
   const Posterior found = posterior(data, hyper, 2.0);
   // The gain is s k / (s + v), k = exp(-lambda d).
-  for (const auto& [order, distance] : {std::pair{kFirst, 0}, {kNeighbour, 1}, {kReverse, 10}}) {
+  for (const auto& [order, swaps] : {std::pair{kFirst, 0}, {kNeighbour, 1}, {kReverse, 10}}) {
+    const int distance = swaps;
     CAPTURE(distance);
     const double k = std::exp(-0.3 * distance);
     CHECK(found.mean[order] == doctest::Approx(2 + 9 * k / 10 * 3).epsilon(kExact));
@@ -224,8 +225,8 @@ TEST_CASE("intervals of many repetitions come close to the normal's") {
   // scipy.stats.t.ppf(0.975, [1, 9, 60, 100]) = 12.7062, 2.2622, 2.0003, 1.9840.
   for (const auto& [degrees, quantile] :
        {std::pair{1, 12.7062}, {9, 2.2622}, {60, 2.0003}, {100, 1.9840}}) {
-    CAPTURE(degrees);
     std::vector<double> values(static_cast<std::size_t>(degrees) + 1, 0.0);
+    CAPTURE(values.size());
     values[0] = 1;
     const auto n = static_cast<double>(values.size());
     const double variance = (1 - 1 / n) / (n - 1);  // of a one and zeros
