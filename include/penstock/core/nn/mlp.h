@@ -38,10 +38,11 @@ struct NetConfig {
           "part of the observation with a number per action that is added to the actions' "
           "preferences, which the network then corrects; empty: none");
     visit("skip_scale", skip_scale, "factor of the skip part", Range{-1e6, 1e6});
-    visit("start_action", start_action,
-          "an action that the untrained policy prefers, so that a run begins by doing what is known "
-          "to be harmless; -1: none",
-          Range{-1, 1e9});
+    visit(
+        "start_action", start_action,
+        "an action that the untrained policy prefers, so that a run begins by doing what is known "
+        "to be harmless; -1: none",
+        Range{-1, 1e9});
     visit("start_bias", start_bias, "initial preference of that action over each other, as a logit",
           Range{0, 100});
     visit("name_width", name_width,
