@@ -1,6 +1,7 @@
 #include "core/nn/skip.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <string>
