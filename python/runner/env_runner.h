@@ -14,8 +14,9 @@ namespace py = pybind11;
 /// Gymnasium envs behind shared rows: carries out orders. Call it with the interpreter's lock held.
 class EnvRunner {
  public:
-  /// `make` makes an env, see penstock_worker.factory.
-  EnvRunner(SharedRows& rows, py::object make);
+  /// `make` makes an env, see penstock_worker.factory. `passes_interrupts`: a KeyboardInterrupt is
+  /// the user's, not a failure of the env, and leaves work().
+  EnvRunner(SharedRows& rows, py::object make, bool passes_interrupts = false);
 
   /// Writes the env's rows and answer; what the env throws becomes its message.
   void work(std::size_t env, Order order);
@@ -46,6 +47,7 @@ class EnvRunner {
 
   SharedRows& rows_;
   py::object make_;
+  bool passes_interrupts_;
   py::object codec_type_;
   py::object int64_;
   std::vector<Held> held_;  // [N], empty where the env is another worker's

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
 
@@ -12,6 +13,7 @@
 #include "penstock/core/act/actor.h"
 #include "penstock/core/fused/isa.h"
 #include "penstock/core/train/trained_run.h"
+#include "penstock/envs/python/python_env.h"
 #include "penstock_docs.h"
 #include "python_host.h"
 #include "training.h"
@@ -33,6 +35,11 @@ std::shared_ptr<RunPlan> make_plan(const Settings& settings, const py::object& m
 EnvSpec spec_of(const RunPlan& plan) {
   const py::gil_scoped_release unlocked;
   return plan.env().spec();
+}
+
+std::string spaces_of(const RunPlan& plan) {
+  const py::gil_scoped_release unlocked;
+  return pickled_spaces(plan.env());
 }
 
 /// (path, value, doc, origin) of every key.
@@ -155,7 +162,12 @@ void bind_results(py::module_& m) {
       .def_readonly("ci95_low", &EvalResult::ci95_low, docs::EvalResult_ci95_low)
       .def_readonly("ci95_high", &EvalResult::ci95_high)
       .def_readonly("mean_ep_length", &EvalResult::mean_ep_length)
-      .def_readonly("success_rate", &EvalResult::success_rate, docs::EvalResult_success_rate);
+      .def_readonly("success_rate", &EvalResult::success_rate, docs::EvalResult_success_rate)
+      .def("__repr__", [](const EvalResult& r) {
+        return fmt::format(
+            "EvalResult(mean_reward={:.6g}, std_reward={:.6g}, episodes={}, mean_ep_length={:.6g})",
+            r.mean_reward, r.std_reward, r.episodes, r.mean_ep_length);
+      });
   py::class_<Progress>(m, "Progress", docs::Progress)
       .def_readonly("timesteps", &Progress::timesteps)
       .def_readonly("total_timesteps", &Progress::total_timesteps)
@@ -175,7 +187,8 @@ void bind_results(py::module_& m) {
       .def_readonly("fps", &Summary::fps)
       .def_readonly("time_elapsed", &Summary::time_elapsed)
       .def_property_readonly("perf", [](const Summary& s) { return to_dict(s.perf); })
-      .def("line", &Summary::line, docs::Summary_line);
+      .def("line", &Summary::line, docs::Summary_line)
+      .def("__repr__", [](const Summary& s) { return "Summary(" + s.line() + ")"; });
 }
 
 void bind_engine(py::module_& m) {
@@ -187,6 +200,7 @@ void bind_engine(py::module_& m) {
           "toml", [](const RunPlan& plan) { return to_toml(plan.fields()); }, docs::to_toml)
       .def(
           "spec", [](const RunPlan& plan) { return describe(spec_of(plan)); }, docs::EnvSpec)
+      .def("spaces", spaces_of, docs::pickled_spaces)
       .def("warnings", &RunPlan::warnings, docs::RunPlan_warnings);
   py::class_<Engine>(m, "Engine", docs::Engine)
       .def(py::init(&make_engine), py::arg("plan"))

@@ -20,6 +20,7 @@ struct ProcessEnv::Slot {
   bool complete = true;  // the actions below are all of the episode
   std::vector<std::int64_t> choices;
   std::vector<float> points;
+  std::vector<float> seen;  // once loaded: the row to act on when it was saved; empty: unknown
 
   template <class Archive>
   void state(Archive& archive) {

@@ -96,11 +96,14 @@ class ProcessEnv final : public VecEnv, private AsyncStepper {
   // Failures.
   void report(std::size_t env, const std::string& cause);
   void add_incident(const std::string& what, std::string replay, std::string replay_name);
+  void refuse_if_hopeless(std::size_t env, const std::string& cause);
+  [[nodiscard]] std::size_t num_actions_of(std::size_t env) const;
   [[nodiscard]] std::string place(std::size_t env) const;
   [[nodiscard]] std::string replay_text(std::size_t env, const std::string& cause) const;
   // Resuming.
   void catch_up(EnvRange range);
   void repeat_actions(const std::vector<std::size_t>& envs);
+  void compare_with_saved(std::size_t env);
 
   EnvSpec spec_;
   Options options_;
@@ -115,6 +118,11 @@ class ProcessEnv final : public VecEnv, private AsyncStepper {
   std::vector<Incident> incidents_;
   std::string first_cause_;
   std::int64_t restarts_ = 0;
+  std::string last_cause_;                    // without the place
+  std::size_t last_step_ = 0;                 // that it was at
+  std::int64_t alike_ = 0;                    // failures in a row with that cause at that step
+  std::atomic<std::int64_t> furthest_{0};     // the most steps that an episode has had
+  std::atomic<bool> told_of_inexact_{false};  // an env that was loaded is not where it was
 };
 
 }  // namespace penstock
