@@ -94,12 +94,14 @@ class PPO:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, policy: torch.nn.Module | None = None, env: Any = None,
-             verbose: int = 1) -> PPO:
+             verbose: int = 1, **keys: Any) -> PPO:
         """The run in a directory, of save(), of run_dir or of `penstock train`. learn() goes on with it there. A policy
         or an env that came from the program itself is to be given again. An `env` takes the place of the run's Python
-        env; it must have the same spaces."""
+        env; it must have the same spaces. Keywords are keys of the config that change from here on; the number of envs
+        and the network stay as they are."""
         folder = pathlib.Path(path)
         config = recorded_config(folder, policy, env)
+        config.update(keys)
         model = cls.__new__(cls)
         model._begin(config, policy, verbose)
         model._run_dir = folder

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock_worker import contract
+from penstock_worker import contract, state
 from penstock_worker.spaces import EnvCodec, ObservationError
 
 PROBE_S = 0.05  # spent on timing steps
@@ -26,7 +26,8 @@ def describe(make: Any, tell: Tell) -> None:
     """Tells what an env looks like, then what it is doing, then how long a step takes."""
     env = contract.env_of(make())
     codec = EnvCodec(env)
-    tell({"known": {"parts": codec.parts(), "action": codec.action() | {"masked": codec.masked}, "spaces": pickled(env)}})
+    tell({"known": {"parts": codec.parts(), "action": codec.action() | {"masked": codec.masked}, "spaces": pickled(env),
+                    "keeps_state": bool(state.layers(env))}})
     step_s = Trial(env, codec, tell).time_of_step()
     tell({"doing": "in close()", "stepping": True})
     env.close()

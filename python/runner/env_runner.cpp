@@ -75,7 +75,8 @@ EnvRunner::EnvRunner(SharedRows& rows, py::object make, bool passes_interrupts)
 
 void EnvRunner::work(std::size_t env, Order order) {
   Held& held = held_[env];
-  if (order == Order::step && !held.in_episode) {
+  const bool in_midst = order == Order::step || order == Order::keep || order == Order::restore;
+  if (in_midst && !held.in_episode) {
     rows_.answer(env) = Answer::absent;
     return;
   }
@@ -86,6 +87,8 @@ void EnvRunner::work(std::size_t env, Order order) {
     rows_.terminated(env) = rows_.truncated(env) = false;
     if (order == Order::step) {
       step(env);
+    } else if (in_midst) {
+      carry_state(env, order == Order::keep ? "keep" : "bring_back");
     } else {
       begin_episode(env);
     }
@@ -133,8 +136,7 @@ void EnvRunner::close() {
 void EnvRunner::begin_episode(std::size_t env) {
   Held& held = held_[env];
   held.in_episode = false;
-  const py::tuple result =
-      parts_of(held.reset(py::arg("seed") = rows_.seed(env)), 2, "two_of");
+  const py::tuple result = parts_of(held.reset(py::arg("seed") = rows_.seed(env)), 2, "two_of");
   write_obs(held, result[0], rows_.obs(env), held.obs_row);
   write_legal(env, result[0], result[1]);
   held.in_episode = true;
@@ -158,6 +160,12 @@ void EnvRunner::step(std::size_t env) {
   rows_.success(env) = success_of(info);
   write_obs(held, obs, rows_.final_obs(env), held.final_row);
   begin_episode(env);
+}
+
+/// Between the env and the file that the message names.
+void EnvRunner::carry_state(std::size_t env, const char* way) {
+  const std::string path = rows_.message(env).data();
+  py::module_::import("penstock_worker.state").attr(way)(held_[env].env, path);
 }
 
 py::object EnvRunner::action(std::size_t env) {

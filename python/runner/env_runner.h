@@ -41,6 +41,7 @@ class EnvRunner {
   void drop(std::size_t env);
   void begin_episode(std::size_t env);
   void step(std::size_t env);
+  void carry_state(std::size_t env, const char* way);
   py::object action(std::size_t env);
   void write_obs(Held& held, const py::object& obs, std::span<float> row, const py::array& view);
   void write_legal(std::size_t env, const py::object& obs, const py::object& info);

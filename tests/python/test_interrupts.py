@@ -17,6 +17,12 @@ import penstock
 SMALL = {"verbose": 0, "rollout": {"steps": 32}, "run": {"eval_episodes": 0}, "ppo": {"minibatch": 128}}
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Failures of runs without a directory are kept in the working directory."""
+    monkeypatch.chdir(tmp_path)
+
+
 def pressing(*presses, **keys):
     """A model whose envs, in this process, send it signals."""
     model = penstock.PPO(worker_envs.Pressing, 4, 3, num_workers=0, **SMALL | keys)

@@ -212,6 +212,19 @@ class TestSaving:
         assert part.num_timesteps == 2048
         assert penstock.PPO.load(tmp_path / "run").learn().digest == whole.digest
 
+    def test_keys_change_from_loading_on(self, tmp_path):
+        ppo().learn(2048).save(tmp_path / "saved")
+        changed = penstock.PPO.load(tmp_path / "saved", verbose=0, ppo={"clip": 0.1})
+        other = penstock.PPO.load(tmp_path / "saved", verbose=0)
+        assert changed.config.ppo.clip == 0.1 and other.config.ppo.clip == 0.2 and changed.digest == other.digest
+        changed.save(tmp_path / "changed")
+        other.save(tmp_path / "other")
+        assert changed.learn(1024).digest != penstock.PPO.load(tmp_path / "other", verbose=0).learn(1024).digest
+        with pytest.raises(penstock.DataError, match="another number of envs"):
+            penstock.PPO.load(tmp_path / "saved", **{"env.num_envs": 8})
+        with pytest.raises(penstock.ConfigError, match="unknown key 'ppo.clp'"):
+            penstock.PPO.load(tmp_path / "saved", ppo={"clp": 0.1})
+
     def test_nothing_to_save_or_load(self, tmp_path):
         with pytest.raises(penstock.UsageError, match="before the first learn"):
             ppo().save(tmp_path / "saved")

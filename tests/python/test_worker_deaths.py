@@ -143,6 +143,16 @@ def test_a_wrapper_that_keeps_state_over_episodes_is_named_at_resuming(capfd, tm
         assert capfd.readouterr().err.count(words) == int(inexact)
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_wrapper_that_tells_its_state_is_resumed_exactly(workers, capfd, tmp_path):
+    keys = {"num_workers": workers, "ppo": {"minibatch": 128, "learning_rate_schedule": "constant"}}
+    whole = train(worker_envs.kept_cartpole, 1024, **keys)
+    train(worker_envs.kept_cartpole, 512, run_dir=tmp_path / "run", **keys)
+    loaded = penstock.PPO.load(tmp_path / "run", verbose=0).learn(512)
+    assert loaded.digest == whole.digest and loaded.summary.incidents == 0
+    assert "not where it was" not in capfd.readouterr().err
+
+
 def test_killed_workers(tmp_path):
     """PENSTOCK_TEST_KILLS=200 for the long version."""
     kills = int(os.environ.get("PENSTOCK_TEST_KILLS", "20"))

@@ -290,6 +290,20 @@ class Slow(Worker):
         return super().step(action)
 
 
+class KeptNormalisation(gymnasium.wrappers.NormalizeObservation):
+    """The same, with its state."""
+
+    def get_state(self):
+        return {"mean": self.obs_rms.mean, "var": self.obs_rms.var, "count": self.obs_rms.count}
+
+    def set_state(self, state):
+        self.obs_rms.mean, self.obs_rms.var, self.obs_rms.count = state["mean"], state["var"], state["count"]
+
+
+def kept_cartpole():
+    return gymnasium.wrappers.TimeLimit(KeptNormalisation(gymnasium.make("CartPole-v1")), 60)
+
+
 def normalised_cartpole():
     return gymnasium.wrappers.NormalizeObservation(gymnasium.make("CartPole-v1"))
 

@@ -57,6 +57,7 @@ struct Description {
   EnvSpec spec;
   double step_s = 0;   // a step takes
   std::string spaces;  // as pickled_spaces() has them
+  bool keeps_state = false;
 };
 
 template <class T>
@@ -104,6 +105,7 @@ Description parse(const std::string& id, const std::string& text) {
   }
   out.step_s = json.at("step_s");
   out.spaces = json.value("spaces", "");
+  out.keeps_state = json.value("keeps_state", false);
   return out;
 }
 
@@ -160,7 +162,8 @@ class PythonEnvFactory final : public EnvFactory {
                                 .num_workers = workers_for(slice.count, known.step_s),
                                 .step_deadline_s = config_.step_deadline_s,
                                 .start_deadline_s = config_.start_deadline_s,
-                                .max_restarts = config_.max_restarts};
+                                .max_restarts = config_.max_restarts,
+                                .keeps_state = known.keeps_state};
     if (options.num_workers == 0) {
       return std::make_unique<ProcessEnv>(known.spec, options, [this](SharedRows& rows) {
         return host_.make_inline(rows, payload());

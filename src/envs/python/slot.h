@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "penstock/envs/python/process_env.h"
@@ -21,6 +22,7 @@ struct ProcessEnv::Slot {
   std::vector<std::int64_t> choices;
   std::vector<float> points;
   std::vector<float> seen;  // once loaded: the row to act on when it was saved; empty: unknown
+  std::string own_state;    // likewise: what the env said; empty: nothing
 
   template <class Archive>
   void state(Archive& archive) {

@@ -284,7 +284,8 @@ TEST_CASE("a failure that nobody ever gets beyond ends it early") {
     driver.step({8});
     CHECK_THROWS_WITH_AS(
         driver.step({8}),
-        doctest::Contains("3 times at step 1 in the same way, and none got beyond it: env 0"), Error);
+        doctest::Contains("3 times at step 1 in the same way, and none got beyond it: env 0"),
+        Error);
   }
 }
 
