@@ -25,6 +25,7 @@ Tell = Callable[[dict[str, Any]], None]
 def describe(make: Any, tell: Tell) -> None:
     """Tells what an env looks like, then what it is doing, then how long a step takes."""
     env = contract.env_of(make())
+    tell({"doing": "in reset()", "stepping": False})  # which the codec may need, to see whether there are masks
     codec = EnvCodec(env)
     tell({"known": {"parts": codec.parts(), "action": codec.action() | {"masked": codec.masked}, "spaces": pickled(env),
                     "keeps_state": bool(state.layers(env))}})

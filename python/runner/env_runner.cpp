@@ -75,8 +75,8 @@ EnvRunner::EnvRunner(SharedRows& rows, py::object make, bool passes_interrupts)
 
 void EnvRunner::work(std::size_t env, Order order) {
   Held& held = held_[env];
-  const bool in_midst = order == Order::step || order == Order::keep || order == Order::restore;
-  if (in_midst && !held.in_episode) {
+  const bool carries = order == Order::keep || order == Order::restore;
+  if ((order == Order::step || carries) && !held.in_episode) {
     rows_.answer(env) = Answer::absent;
     return;
   }
@@ -87,19 +87,19 @@ void EnvRunner::work(std::size_t env, Order order) {
     rows_.terminated(env) = rows_.truncated(env) = false;
     if (order == Order::step) {
       step(env);
-    } else if (in_midst) {
+    } else if (carries) {
       carry_state(env, order == Order::keep ? "keep" : "bring_back");
     } else {
       begin_episode(env);
     }
     rows_.answer(env) = Answer::ok;
   } catch (py::error_already_set& error) {
-    held.in_episode = false;
+    held.in_episode = held.in_episode && carries;
     if (passes_interrupts_ && error.matches(PyExc_KeyboardInterrupt)) { throw; }
     write_message(rows_.message(env), said(error));
     rows_.answer(env) = Answer::failed;
   } catch (const std::exception& error) {  // raised on this side of the border
-    held.in_episode = false;
+    held.in_episode = held.in_episode && carries;
     write_message(rows_.message(env), error.what());
     rows_.answer(env) = Answer::failed;
   }
