@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
 
@@ -164,9 +163,10 @@ void bind_results(py::module_& m) {
       .def_readonly("mean_ep_length", &EvalResult::mean_ep_length)
       .def_readonly("success_rate", &EvalResult::success_rate, docs::EvalResult_success_rate)
       .def("__repr__", [](const EvalResult& r) {
-        return fmt::format(
-            "EvalResult(mean_reward={:.6g}, std_reward={:.6g}, episodes={}, mean_ep_length={:.6g})",
-            r.mean_reward, r.std_reward, r.episodes, r.mean_ep_length);
+        return py::str(
+                   "EvalResult(mean_reward={:.6g}, std_reward={:.6g}, episodes={}, "
+                   "mean_ep_length={:.6g})")
+            .format(r.mean_reward, r.std_reward, r.episodes, r.mean_ep_length);
       });
   py::class_<Progress>(m, "Progress", docs::Progress)
       .def_readonly("timesteps", &Progress::timesteps)
