@@ -304,6 +304,10 @@ def kept_cartpole():
     return gymnasium.wrappers.TimeLimit(KeptNormalisation(gymnasium.make("CartPole-v1")), 60)
 
 
+def rewarded_cartpole():
+    return gymnasium.wrappers.NormalizeReward(gymnasium.make("CartPole-v1"))
+
+
 def normalised_cartpole():
     return gymnasium.wrappers.NormalizeObservation(gymnasium.make("CartPole-v1"))
 

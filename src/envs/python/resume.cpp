@@ -87,6 +87,7 @@ void ProcessEnv::catch_up(EnvRange range) {
   for (const std::size_t i : envs) {
     slots_[i].behind = false;
     slots_[i].lost = !slots_[i].complete;
+    slots_[i].repeated_reward = 0;
     rows_.seed(i) = slots_[i].seed_of(slots_[i].episode);
     give(i, Order::reset);
   }
@@ -143,19 +144,27 @@ bool ProcessEnv::give_state_back(std::size_t env) {
   return true;
 }
 
-/// Says so when an env that has taken its actions again shows another row than it did.
+/// Says so when an env that has taken its actions again shows another row than it did, or other
+/// rewards.
 void ProcessEnv::compare_with_saved(std::size_t env) {
   const Slot& slot = slots_[env];
-  if (slot.lost || slot.seen.empty() || std::ranges::equal(slot.seen, rows_.obs(env))) { return; }
+  const bool same_row = slot.seen.empty() || std::ranges::equal(slot.seen, rows_.obs(env));
+  if (slot.lost || (same_row && slot.repeated_reward == slot.total_reward)) { return; }
   if (told_of_inexact_.exchange(true)) { return; }
-  const auto [then, now] = std::ranges::mismatch(slot.seen, rows_.obs(env));
+  std::string what =
+      fmt::format("its rewards add up to {}, were {}", slot.repeated_reward, slot.total_reward);
+  if (!same_row) {
+    const auto [then, now] = std::ranges::mismatch(slot.seen, rows_.obs(env));
+    what = fmt::format("number {} of its observation is {}, was {}", then - slot.seen.begin(), *now,
+                       *then);
+  }
   remark(fmt::format(
-      "env {} of {} is not where it was: after its {} actions were taken again, number {} of its "
-      "observation is {}, was {}. The env or a wrapper of it keeps state over episodes, as "
-      "gymnasium's NormalizeObservation does, or draws numbers that do not follow from the seed: "
-      "the resumed run is not the one that was stopped. Use normalise.obs and normalise.reward "
-      "instead of such wrappers, or give them get_state() and set_state(state)",
-      options_.envs.first + env, options_.id, slot.steps, then - slot.seen.begin(), *now, *then));
+      "env {} of {} is not where it was: after its {} actions were taken again, {}. The env or a "
+      "wrapper of it keeps state over episodes, as gymnasium's NormalizeObservation does, or draws "
+      "numbers that do not follow from the seed: the resumed run is not the one that was stopped. "
+      "Use normalise.obs and normalise.reward instead of such wrappers, or give them get_state() "
+      "and set_state(state)",
+      options_.envs.first + env, options_.id, slot.steps, what));
 }
 
 /// All of them side by side, one action after another.
@@ -188,7 +197,9 @@ void ProcessEnv::repeat_actions(const std::vector<std::size_t>& envs) {
     ring(range);
     await(range);
     for (const std::size_t i : envs) {
-      if (step < slots_[i].steps && !usable(i)) { slots_[i].lost = true; }
+      if (step >= slots_[i].steps) { continue; }
+      slots_[i].repeated_reward += rows_.reward(i);
+      if (!usable(i)) { slots_[i].lost = true; }
     }
   }
 }
