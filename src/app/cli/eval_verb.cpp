@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/stop_signal.h"
 #include "app/cli/verbs.h"
 #include "penstock/core/base/json.h"
 #include "penstock/core/train/engine.h"
@@ -20,6 +21,7 @@ struct EvalArgs {
   std::string checkpoint = "latest";
   std::int64_t episodes = 100;
   std::uint64_t seed = 0;
+  std::int64_t max_steps = 0;
   bool sampled = false;
 };
 
@@ -30,6 +32,10 @@ void print(const EvalResult& result, bool json) {
         "episodes\n",
         result.mean_reward, result.ci95_low, result.ci95_high, result.std_reward,
         result.mean_ep_length, result.episodes);
+    for (const auto& [name, mean] : result.stats) { fmt::print("mean {} {:.5g}\n", name, mean); }
+    if (result.cut_off > 0) {
+      fmt::print("{} episodes were cut off by --max-steps\n", result.cut_off);
+    }
     return;
   }
   Json out = {{"mean_reward", result.mean_reward},
@@ -38,6 +44,8 @@ void print(const EvalResult& result, bool json) {
               {"mean_ep_length", result.mean_ep_length},
               {"episodes", result.episodes}};
   if (!std::isnan(result.success_rate)) { out["success_rate"] = result.success_rate; }
+  for (const auto& [name, mean] : result.stats) { out["stats"][name] = mean; }
+  if (result.cut_off > 0) { out["cut_off"] = result.cut_off; }
   fmt::print("{}\n", to_text(out));
 }
 
@@ -46,9 +54,17 @@ Exit eval(const EvalArgs& args, const Common& common, const Catalog& catalog) {
       open_run({.dir = args.path, .checkpoint = args.checkpoint, .changes = common.flags}, catalog,
                [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
   ThreadPool pool({.num_threads = threads_of(*run.plan), .on_start = use_one_torch_thread});
-  print(evaluate(run.player, run.plan->env(), pool,
-                 {.episodes = args.episodes, .seed = args.seed, .deterministic = !args.sampled}),
-        common.json);
+  const EvalResult result = evaluate(run.player, run.plan->env(), pool,
+                                     {.episodes = args.episodes,
+                                      .seed = args.seed,
+                                      .deterministic = !args.sampled,
+                                      .max_steps = args.max_steps,
+                                      .stop = &stop_on_signal()});
+  if (result.episodes == 0) {
+    fmt::print(stderr, "penstock: stopped before the last episode; nothing is told\n");
+    return Exit::preempted;
+  }
+  print(result, common.json);
   return Exit::ok;
 }
 
@@ -60,6 +76,8 @@ Verb eval_verb(Options& app, const Catalog& catalog) {
   Options& verb = app.add_command("eval", "play whole episodes with a trained policy");
   verb.add("run_dir", args->path, "the run directory").required();
   verb.add("--episodes,--num-episodes", args->episodes, "episodes to play").within(1, 1'000'000);
+  verb.add("--max-steps", args->max_steps, "steps after which an episode is cut off; 0: never")
+      .within(0, 1'000'000'000);
   verb.add("--seed", args->seed, "seed of the episodes (default 0)");
   verb.add("--checkpoint", args->checkpoint, "checkpoint to play: latest, best or a step");
   verb.add_flag("--sampled,!--deterministic", args->sampled,

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 
@@ -82,12 +83,35 @@ void add_key(Options& app, Common& common, const std::string& names, const std::
       doc + " [" + path + "]");
 }
 
+void add_duration(Options& app, Common& common) {
+  app.add_call(
+      "--duration",
+      [&common](const std::string& text) {
+        common.flags.add("total_seconds", fmt::format("{}", seconds_of(text)), "--duration");
+      },
+      "time to train for, as 90s, 5m or 0.5h, all sittings together [total_seconds]");
+}
+
+double seconds_of(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string unit(end, text.data() + text.size());
+  if (error == std::errc() && number > 0) {
+    if (unit == "s") { return number; }
+    if (unit == "m") { return number * 60; }
+    if (unit == "h") { return number * 3600; }
+  }
+  const bool bare = error == std::errc() && unit.empty();
+  throw UsageError(fmt::format("--duration {}: expected a time with its unit, as in {}", text,
+                               bare ? fmt::format("{0}s, {0}m or {0}h", text) : "90s, 5m or 0.5h"));
+}
+
 void add_worker_options(Options& app, Common& common) {
   add_key(app, common, "--num-workers", kWorkersKey,
           "worker processes of a Python env, threads of a native one, or auto: measured. Never "
           "changes results");
   add_key(app, common, "--num-envs-per-worker", "env.envs_per_worker",
-          "envs of each worker process, instead of --num-workers");
+          "envs of each worker process: with --num-workers W it means W times as many envs");
   add_key(app, common, "--parallel-start-method", "env.start_method",
           "how worker processes start: auto, forkserver, spawn or fork");
 }
@@ -112,8 +136,13 @@ void add_config_options(Options& app, Common& common) {
           "instruction set of the fused kernels: auto, avx512, avx2, ...");
   add_key(app, common, "--device", "device", "where the network runs: cpu, cuda or mps");
   add_key(app, common, "--learning-rate", kLearningRateKey, "Adam's step size");
-  add_key(app, common, "--run-dir,--checkpoint-dir", "run.dir", "directory of the run");
-  add_key(app, common, "--save-interval", "run.save_interval", "env steps between checkpoints");
+  add_key(app, common, "--batch-size", kMinibatchKey, "samples per gradient step");
+  add_key(app, common, "--policy-update-interval", "ppo.update_interval",
+          "rollouts gathered per update");
+  add_key(app, common, "--run-dir,--output-dir,--checkpoint-dir,--save-dir", "run.dir",
+          "directory of the run");
+  add_key(app, common, "--save-interval", "run.save_interval",
+          "env steps, or updates where run.save_unit says so, between checkpoints");
   add_key(app, common, "--log-interval", "run.log_interval", "updates between log lines");
 }
 

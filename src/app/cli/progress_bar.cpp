@@ -30,8 +30,7 @@ bool utf8_locale() {
 }
 
 std::string eta_text(const Progress& p) {
-  const double left = std::max<std::int64_t>(0, p.total_timesteps - p.timesteps);
-  return p.fps > 0 ? duration_text(left / p.fps) : "?";
+  return std::isnan(p.left_s) ? "?" : duration_text(p.left_s);
 }
 
 std::string reward_text(const Progress& p) {
@@ -56,16 +55,13 @@ std::string count_text(double value) {
 }
 
 std::string bar_text(const Progress& p, int width, bool unicode) {
-  const double done =
-      p.total_timesteps > 0
-          ? std::clamp(static_cast<double>(p.timesteps) / p.total_timesteps, 0.0, 1.0)
-          : 1.0;
-  const std::string left = fmt::format("{:3.0f}% ", 100 * done);
+  const std::string left = fmt::format("{:3.0f}% ", 100 * p.done);
   const std::string right =
-      fmt::format(" {}/{}  {} steps/s{}  ETA {}", count_text(p.timesteps),
-                  count_text(p.total_timesteps), count_text(p.fps), reward_text(p), eta_text(p));
+      fmt::format(" {}{}  {} steps/s{}  ETA {}", count_text(p.timesteps),
+                  p.total_timesteps > 0 ? "/" + count_text(p.total_timesteps) : " steps",
+                  count_text(p.fps), reward_text(p), eta_text(p));
   const int room = std::clamp(width - 1 - static_cast<int>(left.size() + right.size()), 0, 40);
-  const int full = std::lround(done * room);
+  const int full = std::lround(p.done * room);
   std::string bar;
   for (int i = 0; i < room; ++i) {
     bar += i < full ? (unicode ? "█" : "#") : (unicode ? "░" : "-");
@@ -93,9 +89,11 @@ void ProgressBar::show(const Progress& progress) {
     std::fflush(stderr);
     drawn_ = true;
   } else {
-    fmt::print(stderr, "step {}/{}  {} steps/s{}  episodes {}  ETA {}\n", progress.timesteps,
-               progress.total_timesteps, count_text(progress.fps), reward_text(progress),
-               progress.episodes, eta_text(progress));
+    const std::string total =
+        progress.total_timesteps > 0 ? fmt::format("/{}", progress.total_timesteps) : "";
+    fmt::print(stderr, "step {}{} ({:.0f} %)  {} steps/s{}  episodes {}  ETA {}\n",
+               progress.timesteps, total, 100 * progress.done, count_text(progress.fps),
+               reward_text(progress), progress.episodes, eta_text(progress));
   }
 }
 

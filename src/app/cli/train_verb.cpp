@@ -56,7 +56,6 @@ Exit finish(Run& run, bool json) {
 Exit print_plan(const RunPlan& plan, bool json) {
   const RunConfig& config = plan.config();
   const std::int64_t per_update = plan.samples_per_update();
-  const std::int64_t updates = plan.max_updates();
   const std::optional<Epochs> epochs = plan.epochs();
   const MemoryEstimate memory = plan.memory();
   if (json) {
@@ -69,7 +68,9 @@ Exit print_plan(const RunPlan& plan, bool json) {
                   {"optimiser", memory.optimiser},
                   {"batches", memory.batches}}},
                 {"samples_per_update", per_update},
-                {"updates", updates},
+                {"updates", plan.max_updates()},
+                {"updates_known", plan.knows_updates()},
+                {"num_envs", config.env.num_envs},
                 {"run_dir", plan.run_dir()},
                 {"warnings", warnings}};
     if (epochs) { out["epochs"] = {{"whole", epochs->whole}, {"remainder", epochs->remainder}}; }
@@ -77,8 +78,8 @@ Exit print_plan(const RunPlan& plan, bool json) {
     return Exit::ok;
   }
   const auto megabytes = [](std::int64_t bytes) { return bytes / 1e6; };
-  fmt::print("{}\n# {} updates of {} samples, run directory {}\n", to_toml(plan.fields()), updates,
-             per_update, plan.run_dir());
+  fmt::print("{}\n# {}, {} samples each, run directory {}\n", to_toml(plan.fields()),
+             plan.updates_text(), per_update, plan.run_dir());
   if (epochs) {
     fmt::print("# {} episodes: {} epochs of {} and a remainder of {}\n", config.total_episodes,
                epochs->whole, config.env.num_envs, epochs->remainder);
@@ -121,6 +122,7 @@ Verb train_verb(Options& app, const Catalog& catalog) {
   add_config_options(verb, *common);
   add_key(verb, *common, "--episodes,--num-episodes", "total_episodes",
           "end after this many episodes");
+  add_duration(verb, *common);
   verb.add_flag("--json", common->json, "end with one line of JSON on stdout");
   verb.add_flag("--dry-run", common->dry_run,
                 "print the resolved config, epochs, memory and warnings only");
@@ -138,12 +140,14 @@ Verb resume_verb(Options& app, const Catalog& catalog) {
   verb.add("run_dir", *path, "the run directory").required();
   add_key(verb, *common, "--total-timesteps", "total_timesteps",
           "env steps to train for, those before included");
+  add_duration(verb, *common);
   add_key(verb, *common, "--threads", "threads",
           "threads, or auto: measured. Never changes results");
   add_worker_options(verb, *common);
   add_key(verb, *common, "--isa", "isa", "instruction set; without it, the run's own");
   add_key(verb, *common, "--device", "device", "where the network runs: cpu, cuda or mps");
-  add_key(verb, *common, "--save-interval", "run.save_interval", "env steps between checkpoints");
+  add_key(verb, *common, "--save-interval", "run.save_interval",
+          "env steps, or updates where run.save_unit says so, between checkpoints");
   add_key(verb, *common, "--log-interval", "run.log_interval", "updates between log lines");
   verb.add_flag("--json", common->json, "end with one line of JSON on stdout");
   return {&verb, [common, path, &catalog] { return resume(*path, *common, catalog); }};

@@ -29,6 +29,10 @@ struct Common {
 void add_config_options(Options& app, Common& common);
 /// Adds --num-workers and what belongs to it.
 void add_worker_options(Options& app, Common& common);
+/// --duration, with its unit.
+void add_duration(Options& app, Common& common);
+/// Of "90s", "5m", "0.5h". Throws UsageError.
+double seconds_of(const std::string& text);
 /// Adds a flag (with its other spellings, "--num-envs,--n-envs") that sets one key.
 void add_key(Options& app, Common& common, const std::string& names, const std::string& path,
              const std::string& doc);

@@ -76,6 +76,7 @@ class Mlp final : public Network {
       hidden.clear();
     }
     actor_ = stack("actor", width, with(hidden, outputs), 0.01);
+    detail::prefer_start_action(actor_.layers.back().bias, spec, config);
     critic_ = stack("critic", width, with(hidden, 1), 1.0);
     if (action.continuous()) {
       log_std_ = at::full({outputs}, config.log_std_init, at::kFloat).set_requires_grad(true);

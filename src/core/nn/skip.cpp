@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <string>
 
 #include "penstock/core/base/errors.h"
 
@@ -29,6 +30,18 @@ Skip::Skip(const EnvSpec& spec, const NetConfig& config) : scale(config.skip_sca
 
 at::Tensor Skip::add_to(const at::Tensor& params, const at::Tensor& obs) const {
   return any() ? params + obs.narrow(1, offset, size) * scale : params;
+}
+
+void prefer_start_action(at::Tensor& bias, const EnvSpec& spec, const NetConfig& config) {
+  if (config.start_action < 0) { return; }
+  const bool one_choice = !spec.action.continuous() && spec.action.dims() == 1;
+  if (!one_choice || config.start_action >= bias.size(0)) {
+    throw ConfigError("net.start_action = " + std::to_string(config.start_action) + ": " +
+                      (one_choice ? "the env has " + std::to_string(bias.size(0)) + " actions"
+                                  : "the env has no single list of actions"));
+  }
+  const at::NoGradGuard constant;
+  bias[config.start_action] = config.start_bias;
 }
 
 }  // namespace penstock::detail

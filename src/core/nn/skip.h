@@ -23,4 +23,8 @@ struct Skip {
   [[nodiscard]] at::Tensor add_to(const at::Tensor& params, const at::Tensor& obs) const;
 };
 
+/// Puts net.start_bias into the policy's last bias [A]. Throws ConfigError when net.start_action is
+/// not one of the actions.
+void prefer_start_action(at::Tensor& bias, const EnvSpec& spec, const NetConfig& config);
+
 }  // namespace penstock::detail

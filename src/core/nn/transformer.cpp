@@ -145,6 +145,7 @@ class Transformer final : public Network {
     const ActionSpec& action = spec.action;
     const std::int64_t outputs = action.continuous() ? action.dims() : action.num_actions();
     actor_ = linear("actor", outputs, width, 0.01);
+    detail::prefer_start_action(actor_.bias, spec, config);
     critic_ = linear("critic", 1, width, 1.0);
     if (action.continuous()) {
       log_std_ = add("log_std", at::full({outputs}, config.log_std_init, at::kFloat));

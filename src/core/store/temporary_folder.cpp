@@ -1,6 +1,6 @@
 #include "penstock/core/store/temporary_folder.h"
 
-#include <stdlib.h>
+#include <cstdlib>
 
 #include <filesystem>
 #include <system_error>

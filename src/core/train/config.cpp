@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/train/key_names.h"
 #include "penstock/core/algo/learner.h"
 #include "penstock/core/algo/ppo.h"
 #include "penstock/core/base/errors.h"
@@ -12,6 +13,8 @@
 
 namespace penstock {
 namespace {
+
+constexpr std::int64_t kEndless = 1'000'000'000'000'000;  // steps; what total_timesteps may say
 
 template <class Entry>
 const Entry& find_entry(const std::vector<Entry>& entries, const std::string& key,
@@ -37,24 +40,6 @@ void insert_after(std::vector<Field>& fields, const std::string& section,
     return field.path.starts_with(section);
   });
   fields.insert(last.base(), own.begin(), own.end());
-}
-
-/// Every setting under the name of a key.
-Settings with_keys_named(const Settings& settings, const std::vector<Field>& fields,
-                         const std::string& algo) {
-  const bool has_workers = std::ranges::any_of(
-      fields, [](const Field& field) { return field.path == "env.num_workers"; });
-  Settings out;
-  for (const Setting& setting : settings.all()) {
-    if (setting.path == kWorkersKey) {
-      out.add(has_workers ? "env.num_workers" : "threads", setting.text, setting.origin);
-    } else if (setting.path == kLearningRateKey) {
-      out.add(algo + ".learning_rate", setting.text, setting.origin);
-    } else {
-      out.append(setting);
-    }
-  }
-  return out;
 }
 
 }  // namespace
@@ -84,8 +69,8 @@ RunPlan::RunPlan(const Settings& settings, const Catalog& catalog)
   insert_after(fields_, "env.", env_->fields());
   insert_after(fields_, "net.", network_->fields());
   insert_after(fields_, "normalise.", algorithm_->fields());
-  penstock::apply(fields_,
-                  with_keys_named(settings, fields_, chosen(settings, "algo", config_.algo)));
+  penstock::apply(
+      fields_, detail::with_keys_named(settings, fields_, chosen(settings, "algo", config_.algo)));
   resolve_auto();
 }
 
@@ -99,11 +84,24 @@ std::int64_t RunPlan::max_updates() const {
   return (config_.total_timesteps + samples_per_update() - 1) / samples_per_update();
 }
 
+bool RunPlan::knows_updates() const {
+  return config_.total_seconds == 0 && (config_.total_episodes == 0 || epochs());
+}
+
+std::string RunPlan::updates_text() const {
+  const bool endless = config_.total_timesteps >= kEndless;
+  std::string text = endless ? "updates" : fmt::format("{} updates", max_updates());
+  if (!knows_updates() && !endless) { text = "at most " + text; }
+  if (config_.total_seconds > 0) { text += fmt::format(" for {:g} s", config_.total_seconds); }
+  return text;
+}
+
 /// Puts numbers where the config leaves them to the env and to each other.
 void RunPlan::resolve_auto() {
-  const bool by_episodes = config_.total_timesteps == 0 && config_.total_episodes > 0;
-  const bool by_updates =
-      config_.total_timesteps == 0 && config_.total_episodes == 0 && config_.total_updates > 0;
+  const bool by_episodes = config_.total_episodes > 0;
+  const bool by_updates = config_.total_timesteps == 0 && !by_episodes && config_.total_updates > 0;
+  const bool by_time = config_.total_seconds > 0 && origin_of("total_timesteps") == "default";
+  if (by_time) { config_.total_timesteps = kEndless; }
   if (config_.rollout.steps > 0 && !by_episodes && !by_updates) { return; }
   const std::int64_t longest = env_->spec().max_episode_steps;
   if (config_.rollout.steps == 0) {
@@ -116,16 +114,30 @@ void RunPlan::resolve_auto() {
     config_.rollout.steps = longest;
   }
   if (by_updates) { config_.total_timesteps = config_.total_updates * samples_per_update(); }
-  if (by_episodes) {
-    if (longest == 0) {
+  if (by_episodes) { bound_by_episodes(longest); }
+}
+
+/// Every env ends an episode within `longest` steps, so the episodes are a bound of the steps too.
+void RunPlan::bound_by_episodes(std::int64_t longest) {
+  if (longest == 0) {
+    if (config_.total_timesteps == 0) {
       throw ConfigError(fmt::format(
           "total_timesteps = 0: episodes of {} have no longest length, so total_episodes alone "
           "does not bound the run; add --total-timesteps",
           config_.env.id));
     }
-    const std::int64_t envs = config_.env.num_envs;
-    config_.total_timesteps = (config_.total_episodes + envs - 1) / envs * longest * envs;
+    return;
   }
+  const std::int64_t envs = config_.env.num_envs;
+  const std::int64_t rounds = (config_.total_episodes + envs - 1) / envs;
+  const std::int64_t enough =
+      rounds > kEndless / (longest * envs) ? kEndless : rounds * longest * envs;
+  const bool bounded = config_.total_timesteps > 0;
+  config_.total_timesteps = bounded ? std::min(config_.total_timesteps, enough) : enough;
+}
+
+std::string RunPlan::origin_of(std::string_view path) const {
+  return std::ranges::find(fields_, path, &Field::path)->origin;
 }
 
 std::optional<Epochs> RunPlan::epochs() const {
@@ -179,13 +191,15 @@ std::vector<std::string> RunPlan::warnings() const {
   constexpr std::int64_t kFewUpdates = 20;
   constexpr std::int64_t kFewEpochs = 15;
   const std::int64_t updates = max_updates();
-  const std::optional<Epochs> by_episodes = epochs();
-  if (by_episodes && by_episodes->whole < kFewEpochs) {
-    found.push_back(fmt::format(
-        "{} episodes in {} envs are only {} whole epochs: episodes must grow with envs, use "
-        "--episodes {} for {} epochs",
-        config_.total_episodes, config_.env.num_envs, by_episodes->whole,
-        kFewEpochs * config_.env.num_envs, kFewEpochs));
+  const bool by_episodes = config_.total_episodes > 0;
+  const std::int64_t each = config_.total_episodes / config_.env.num_envs;
+  if (by_episodes && each < kFewEpochs) {
+    found.push_back(
+        fmt::format("{} episodes in {} envs are only {} {}: episodes must grow with envs, use "
+                    "--episodes {} for {} {}",
+                    config_.total_episodes, config_.env.num_envs, each,
+                    epochs() ? "whole epochs" : "of each env", kFewEpochs * config_.env.num_envs,
+                    kFewEpochs, epochs() ? "epochs" : "of each"));
   } else if (!by_episodes && config_.total_timesteps > 0 && updates < kFewUpdates) {
     found.push_back(fmt::format(
         "only {} updates fit into {} steps with {} envs: use --total-timesteps "

@@ -54,8 +54,13 @@ std::string episodes_line(const RunConfig& config, const Epochs& epochs) {
 void add_episodes(const UpdateLines& update, std::vector<std::string>& words) {
   if (update.episodes.empty()) { return; }
   Moments reward;
-  for (const EpisodeEnd& end : update.episodes) { reward.add(end.total_reward); }
+  Moments length;
+  for (const EpisodeEnd& end : update.episodes) {
+    reward.add(end.total_reward);
+    length.add(end.length);
+  }
   words.push_back(fmt::format("reward {:.2f}", reward.mean));
+  words.push_back(fmt::format("length {:.4g}", length.mean));
   for (std::size_t i = 0; i < update.stats.size(); ++i) {
     Moments stat;
     for (const EpisodeEnd& end : update.episodes) { stat.add(end.stats[i]); }
@@ -65,7 +70,9 @@ void add_episodes(const UpdateLines& update, std::vector<std::string>& words) {
 
 void add_losses(const Metrics& metrics, std::vector<std::string>& words) {
   for (const auto& [name, value] : metrics) {
-    if (name == "train/policy_gradient_loss") {
+    if (name == "rollout/ep_rew_mean") {
+      words.push_back(fmt::format("mean of 100 {:.2f}", value));
+    } else if (name == "train/policy_gradient_loss") {
       words.push_back(fmt::format("policy loss {:.4g}", value));
     } else if (name == "train/value_loss") {
       words.push_back(fmt::format("value loss {:.4g}", value));
@@ -82,9 +89,9 @@ void add_losses(const Metrics& metrics, std::vector<std::string>& words) {
 std::vector<std::string> header_lines(const RunPlan& plan, const std::string& run_dir) {
   const RunConfig& config = plan.config();
   std::vector<std::string> lines = {env_line(plan)};
-  lines.push_back(fmt::format("{} envs x {} steps = {} samples per update, {} updates, device {}",
+  lines.push_back(fmt::format("{} envs x {} steps = {} samples per update, {}, device {}",
                               config.env.num_envs, plan.horizon(), plan.samples_per_update(),
-                              plan.max_updates(), config.device));
+                              plan.updates_text(), config.device));
   if (const std::optional<Epochs> epochs = plan.epochs()) {
     lines.push_back(episodes_line(config, *epochs));
   }
@@ -96,9 +103,11 @@ std::vector<std::string> header_lines(const RunPlan& plan, const std::string& ru
 }
 
 std::vector<std::string> update_lines(const UpdateLines& update) {
-  std::vector<std::string> words = {fmt::format("epoch {}/{}", update.number, update.last)};
+  std::vector<std::string> words = {fmt::format("epoch {}", update.number)};
+  if (update.last > 0) { words.back() += fmt::format("/{}", update.last); }
   add_episodes(update, words);
   add_losses(update.metrics, words);
+  words.push_back(fmt::format("episodes {}", update.total_episodes));
   words.push_back(fmt::format("steps {}", update.timesteps));
   std::vector<std::string> lines = {fmt::format("{}", fmt::join(words, "  "))};
 

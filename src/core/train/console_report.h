@@ -12,8 +12,9 @@ namespace penstock::detail {
 /// What an update's lines tell of.
 struct UpdateLines {
   std::int64_t number = 0;
-  std::int64_t last = 0;
+  std::int64_t last = 0;  // 0: not known
   std::int64_t timesteps = 0;
+  std::int64_t total_episodes = 0;       // since the run began
   std::span<const EpisodeEnd> episodes;  // that ended since the last line
   std::span<const std::string> stats;    // the env's own names for EpisodeEnd::stats
   const Metrics& metrics;

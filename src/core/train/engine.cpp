@@ -164,14 +164,15 @@ bool Engine::sample(std::int64_t num_steps) {
   return parts_->sampler.full();
 }
 
-Metrics Engine::update() {
+Metrics Engine::update(double done) {
   const double total = std::max<std::int64_t>(1, parts_->config.total_timesteps);
   // The schedules' place is where this rollout began, so the first update has the full rate.
   const double before = timesteps() - parts_->samples_per_update;
   const Stopwatch watch;
   parts_->whole = false;
   parts_->sampler.finish();
-  Metrics metrics = parts_->learner->update(parts_->buffer, std::clamp(before / total, 0.0, 1.0));
+  const double progress = std::clamp(std::max(before / total, done), 0.0, 1.0);
+  Metrics metrics = parts_->learner->update(parts_->buffer, progress);
   parts_->sampler.adopt(parts_->publish());
   if (SharedLearner* shared = parts_->envs->shared()) { shared->between_rollouts(); }
   parts_->sampler.restart();

@@ -9,6 +9,10 @@
 namespace penstock {
 namespace {
 
+bool is_set(const std::atomic<bool>* flag) {
+  return flag != nullptr && flag->load(std::memory_order_relaxed);
+}
+
 /// One env, its row and the memory of one step.
 class Episode {
  public:
@@ -24,14 +28,25 @@ class Episode {
         choices_(envs.spec().action.continuous() ? 0 : envs.spec().action.dims()),
         points_(envs.spec().action.continuous() ? envs.spec().action.dims() : 0) {}
 
-  EpisodeEnd play(const EvalOptions& options) {
-    for (;;) {
+  /// Whether it was played to an end: not where it was stopped.
+  bool play(const EvalOptions& options) {
+    do {
       envs_.reset(range_, rows());
+      const auto most = static_cast<std::uint64_t>(options.max_steps);
       std::uint64_t step = 0;
-      do { choose(options, step++); } while (!this->step());
-      if (!ended_.discarded) { return ended_; }
-    }
+      double reward = 0;
+      do {
+        if (is_set(options.stop)) { return false; }
+        if (most > 0 && step == most) {
+          cut_off(reward, step);
+          return true;
+        }
+        choose(options, step++);
+      } while (!this->step(reward));
+    } while (ended_.discarded);
+    return true;
   }
+  [[nodiscard]] const EpisodeEnd& end() const { return ended_; }
 
  private:
   ObsRows rows() {
@@ -47,7 +62,13 @@ class Episode {
                options.deterministic ? nullptr : &noise);
   }
 
-  bool step() {
+  /// What is known of an episode that has not ended; the env's own statistics are not.
+  void cut_off(double total_reward, std::uint64_t length) {
+    ended_ = {total_reward, static_cast<std::int64_t>(length), Success::unknown};
+    ended_.stats.fill(std::nan(""));
+  }
+
+  bool step(double& total_reward) {
     float reward = 0;
     bool terminated = false;
     bool truncated = false;
@@ -57,6 +78,7 @@ class Episode {
                 .truncated = {&truncated, 1},
                 .final_obs = final_obs_,
                 .episode = {&ended_, 1}});
+    total_reward += reward;
     return terminated || truncated;
   }
 
@@ -73,14 +95,29 @@ class Episode {
   EpisodeEnd ended_;
 };
 
-EvalResult summarise(const std::vector<EpisodeEnd>& ends) {
+/// Means over the episodes that tell of it.
+Metrics means_of(const std::vector<std::string>& names, const std::vector<EpisodeEnd>& ends) {
+  Metrics means;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Moments stat;
+    for (const EpisodeEnd& end : ends) {
+      if (!std::isnan(end.stats[i])) { stat.add(end.stats[i]); }
+    }
+    if (stat.count > 0) { means.emplace_back(names[i], stat.mean); }
+  }
+  return means;
+}
+
+EvalResult summarise(const std::vector<EpisodeEnd>& ends, std::int64_t max_steps) {
   EvalResult result;
+  if (ends.empty()) { return result; }
   Moments rewards;
   Moments lengths;
   Moments successes;
   for (const EpisodeEnd& end : ends) {
     rewards.add(end.total_reward);
     lengths.add(end.length);
+    if (max_steps > 0 && end.length >= max_steps) { ++result.cut_off; }
     if (end.success != Success::unknown) { successes.add(end.success == Success::yes ? 1 : 0); }
   }
   constexpr double kNormal95 = 1.959964;
@@ -114,15 +151,21 @@ std::vector<EpisodeEnd> play_episodes(const Player& player, const EnvFactory& en
     for (std::size_t i = worker; i < episodes; i += workers) {
       constexpr unsigned kBits = 33;  // leaves 31: a seed that any env takes
       envs->seed(worker, episode_seed(base, i, 0) >> kBits);
-      ends[i] = Episode(*actors[worker], *envs, worker, i).play(options);
+      Episode episode(*actors[worker], *envs, worker, i);
+      if (!episode.play(options)) { return; }
+      ends[i] = episode.end();
     }
   });
+  if (is_set(options.stop)) { ends.clear(); }
   return ends;
 }
 
 EvalResult evaluate(const Player& player, const EnvFactory& env, ThreadPool& pool,
                     const EvalOptions& options) {
-  return summarise(play_episodes(player, env, pool, options));
+  const std::vector<EpisodeEnd> ends = play_episodes(player, env, pool, options);
+  EvalResult result = summarise(ends, options.max_steps);
+  result.stats = means_of(env.spec().stats, ends);
+  return result;
 }
 
 }  // namespace penstock

@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/train/budget.h"
 #include "core/train/console_report.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/json.h"
@@ -40,6 +41,7 @@ void Trainer::resume() {
     num_episodes_ = run.at("episodes");
     num_discarded_ = run.value("discarded", std::int64_t{0});
     next_eval_ = run.at("next_eval");
+    seconds_before_ = run.value("seconds", 0.0);
     if (!run.at("best_score").is_null()) { best_score_ = run.at("best_score"); }
     if (run.contains("last_eval")) {  // what score() asks; earlier versions did not keep it
       const Json& eval = run.at("last_eval");
@@ -61,7 +63,7 @@ void Trainer::resume() {
 
 Summary Trainer::run(const std::atomic<bool>& stop) {
   since_start_ = since_save_ = Stopwatch();
-  started_at_ = engine_.timesteps();
+  started_at_ = spent();
   if (plan_.config().run.print_updates) { print_header(); }
   if (last_save_at_ < 0) { save(); }  // from the first moment on there is something to resume
   try {
@@ -76,9 +78,9 @@ Summary Trainer::run(const std::atomic<bool>& stop) {
   summary.preempted = !done() && !ended_;
   summary.time_elapsed = since_start_.seconds();
   summary.fps = progress().fps;
-  if (!summary.preempted && plan_.config().run.eval_episodes > 0) {
-    evaluate_now();
-    summary.eval = last_eval_;
+  if (!summary.preempted && episodes_end()) {
+    summary.preempted = !evaluate_now(&stop);
+    if (!summary.preempted) { summary.eval = last_eval_; }
   }
   summary.digest = engine_.digest();
   summary.total_timesteps = engine_.timesteps();
@@ -111,9 +113,14 @@ void Trainer::save_what_is_whole() {
 bool Trainer::done() const {
   const RunConfig& config = plan_.config();
   const bool whole = engine_.steps_left() == plan_.horizon();
-  return whole && (engine_.timesteps() >= config.total_timesteps ||
-                   (config.total_episodes > 0 && num_episodes_ >= config.total_episodes) ||
+  return whole && (detail::Budget(config).used_up(spent()) ||
                    (window_.size() == kWindow && mean_reward() >= config.run.stop_at_reward));
+}
+
+detail::Spent Trainer::spent() const {
+  return {.timesteps = engine_.timesteps(),
+          .episodes = num_episodes_,
+          .seconds = seconds_before_ + since_start_.seconds()};
 }
 
 /// Samples in segments short enough to notice a stop; where they end changes nothing.
@@ -138,11 +145,13 @@ void Trainer::gather(const std::atomic<bool>& stop) {
 }
 
 void Trainer::learn() {
+  const double done_before =
+      detail::Budget(plan_.config()).share({.timesteps = 0, .episodes = num_episodes_});
   const std::vector<EpisodeEnd> ends = count_episodes();
   ended_ = listener_.enough(progress(), ends);
   if (ended_) { return; }
   const Stopwatch watch;
-  Metrics metrics = engine_.update();
+  Metrics metrics = engine_.update(done_before);
   learn_s_ += watch.seconds();
   const SampleTime time = engine_.sampler().take_time();
   sample_time_.env += time.env;
@@ -151,7 +160,9 @@ void Trainer::learn() {
   note_tuning();
   if (engine_.num_updates() % plan_.config().run.log_interval == 0) { log(std::move(metrics)); }
   if (plan_.config().run.eval_interval > 0 && engine_.timesteps() >= next_eval_ && !done()) {
-    evaluate_now();
+    if (episodes_end()) {
+      evaluate_now(nullptr);
+    }  // to its end: a resumed run would not make up for it
     next_eval_ = engine_.timesteps() + plan_.config().run.eval_interval;
   }
   listener_.progress(progress());
@@ -229,13 +240,15 @@ void Trainer::print_header() const {
 }
 
 void Trainer::print_update(const Metrics& metrics) {
-  const std::int64_t last = std::max(engine_.num_updates(), plan_.max_updates());
-  for (const std::string& line : detail::update_lines({.number = engine_.num_updates(),
-                                 .last = last,
-                                 .timesteps = engine_.timesteps(),
-                                 .episodes = since_log_,
-                                 .stats = engine_.envs().spec().stats,
-                                 .metrics = metrics})) {
+  const std::int64_t number = engine_.num_updates();
+  for (const std::string& line :
+       detail::update_lines({.number = number,
+       .last = plan_.knows_updates() ? std::max(number, plan_.max_updates()) : 0,
+       .timesteps = engine_.timesteps(),
+       .total_episodes = num_episodes_,
+       .episodes = since_log_,
+       .stats = engine_.envs().spec().stats,
+       .metrics = metrics})) {
     listener_.line(line);
   }
   since_log_.clear();
@@ -251,14 +264,40 @@ void Trainer::log_stats(Metrics& metrics) const {
   }
 }
 
-void Trainer::evaluate_now() {
-  last_eval_ =
-      evaluate(engine_.player(), plan_.env(), engine_.pool(),
-               {.episodes = plan_.config().run.eval_episodes, .seed = plan_.config().seed});
-  const Metrics metrics = {{"eval/mean_reward", last_eval_.mean_reward},
-                           {"eval/mean_ep_length", last_eval_.mean_ep_length}};
+/// Whether an evaluation would end: an env that has no longest episode and ended none in training
+/// is not trusted.
+bool Trainer::episodes_end() const {
+  const RunSection& run = plan_.config().run;
+  if (run.eval_episodes == 0) { return false; }
+  if (num_episodes_ > 0 || engine_.envs().spec().max_episode_steps > 0) { return true; }
+  listener_.note(
+      "no evaluation: no episode has ended so far; if none ever does, wrap the env in a time limit "
+      "(gymnasium.wrappers.TimeLimit), else train longer or use `penstock eval`");
+  return false;
+}
+
+/// False where it was stopped.
+bool Trainer::evaluate_now(const std::atomic<bool>* stop) {
+  const RunSection& run = plan_.config().run;
+  const EvalResult result = evaluate(engine_.player(), plan_.env(), engine_.pool(),
+                                     {.episodes = run.eval_episodes,
+                                      .seed = plan_.config().seed,
+                                      .max_steps = run.eval_max_steps,
+                                      .stop = stop});
+  if (result.episodes == 0) { return false; }
+  last_eval_ = result;
+  if (result.cut_off > 0) {
+    listener_.note(
+        fmt::format("warning: {} of {} episodes of the evaluation were cut off after {} steps "
+                    "(run.eval_max_steps)",
+                    result.cut_off, result.episodes, run.eval_max_steps));
+  }
+  Metrics metrics = {{"eval/mean_reward", result.mean_reward},
+                     {"eval/mean_ep_length", result.mean_ep_length}};
+  for (const auto& [name, mean] : result.stats) { metrics.emplace_back("eval/" + name, mean); }
   dir_.log(engine_.timesteps(), metrics);
   listener_.logged(progress(), metrics);
+  return true;
 }
 
 void Trainer::save_if_due() {
@@ -288,6 +327,7 @@ void Trainer::save() {
   Json run = {{"episodes", num_episodes_},
               {"discarded", num_discarded_},
               {"next_eval", next_eval_},
+              {"seconds", spent().seconds},
               {"best_score", finite_or_null(best_score_)},
               {"window", window}};
   if (last_eval_.episodes > 0) {
@@ -305,10 +345,13 @@ void Trainer::save() {
 Progress Trainer::progress() const {
   Progress now;
   now.timesteps = engine_.timesteps();
-  now.total_timesteps = plan_.config().total_timesteps;
+  now.total_timesteps = plan_.knows_updates() ? plan_.config().total_timesteps : 0;
   now.episodes = num_episodes_;
   now.elapsed_s = since_start_.seconds();
-  now.fps = (now.timesteps - started_at_) / std::max(1e-9, now.elapsed_s);
+  now.fps = (now.timesteps - started_at_.timesteps) / std::max(1e-9, now.elapsed_s);
+  const detail::Budget budget(plan_.config());
+  now.done = budget.shown(spent());
+  now.left_s = budget.seconds_left(started_at_, spent());
   now.ep_rew_mean = mean_reward();
   return now;
 }

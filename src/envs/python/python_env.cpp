@@ -36,8 +36,11 @@ struct PythonEnvConfig {
     visit("num_workers", num_workers,
           "worker processes; 0: in this process; auto: measured. Never changes results",
           Range{0, 4096, true, -1});
-    visit("envs_per_worker", envs_per_worker,
-          "envs of each worker, instead of num_workers; 0: by num_workers", Range{0, 65536});
+    visit(
+        "envs_per_worker", envs_per_worker,
+        "envs of each worker; together with num_workers it makes num_envs, alone it says how many "
+        "workers they need; 0: by num_workers",
+        Range{0, 65536});
     visit("start_method", start_method,
           "how workers start: forkserver (auto), from a helper that has imported the env; spawn, "
           "each anew; fork, from this process",

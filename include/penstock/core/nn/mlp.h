@@ -19,6 +19,8 @@ struct NetConfig {
   double log_std_init = 0.0;  // one learnt number per dimension begins here
   std::string skip;           // a part of the observation, by name
   double skip_scale = 1.0;
+  std::int64_t start_action = -1;  // -1: none
+  double start_bias = 3.0;
   std::int64_t name_width = 8;  // per table
   std::int64_t width = 64;
   std::int64_t layers = 2;
@@ -36,6 +38,13 @@ struct NetConfig {
           "part of the observation with a number per action that is added to the actions' "
           "preferences, which the network then corrects; empty: none");
     visit("skip_scale", skip_scale, "factor of the skip part", Range{-1e6, 1e6});
+    visit(
+        "start_action", start_action,
+        "an action that the untrained policy prefers, so that a run begins by doing what is known "
+        "to be harmless; -1: none",
+        Range{-1, 1e9});
+    visit("start_bias", start_bias, "initial preference of that action over each other, as a logit",
+          Range{0, 100});
     visit("name_width", name_width,
           "numbers that are learnt for each name in the observation (a zone, say)",
           Range{1, 1 << 16});

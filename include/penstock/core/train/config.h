@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "penstock/core/act/obs_normaliser.h"
@@ -70,6 +71,7 @@ struct RunSection {
   bool print_updates = false;
   std::int64_t eval_interval = 0;  // with it, the best checkpoint is the one of the best evaluation
   std::int64_t eval_episodes = 20;
+  std::int64_t eval_max_steps = 100'000;
   double stop_at_reward = std::numeric_limits<double>::infinity();
 
   template <class Visitor>
@@ -87,6 +89,8 @@ struct RunSection {
     visit("eval_interval", eval_interval, "env steps between evaluations; 0: at the end only",
           Range{0, 1e18});
     visit("eval_episodes", eval_episodes, "episodes of an evaluation; 0: none", Range{0, 1e6});
+    visit("eval_max_steps", eval_max_steps,
+          "steps after which an evaluation cuts an episode off; 0: never", Range{0, 1e15});
     visit("stop_at_reward", stop_at_reward,
           "end once the last 100 episodes have this mean reward; inf: never");
   }
@@ -100,6 +104,7 @@ struct RunConfig {
   std::int64_t total_timesteps = 500'000;  // over all envs; rollouts are always whole
   std::int64_t total_episodes = 0;
   std::int64_t total_updates = 0;
+  double total_seconds = 0;  // of all sittings together
   std::string device = "cpu";
   std::int64_t threads = 0;  // 0 is auto
   bool pin_threads = false;
@@ -123,6 +128,10 @@ struct RunConfig {
           "updates to train for where neither steps nor episodes are given, so that both grow with "
           "the number of envs",
           Range{0, 1e12});
+    visit("total_seconds", total_seconds,
+          "end after this much time, all sittings together; the update in flight is finished; 0: "
+          "never",
+          Range{0, 1e9});
     visit("device", device, "where the network runs", Choices{"cpu", "cuda", "mps"});
     visit(
         "threads", threads,
@@ -167,8 +176,9 @@ struct MemoryEstimate {
 
 /// Not a key of its own: env.num_workers where the env has workers, else threads.
 inline constexpr const char* kWorkersKey = "workers";
-/// Not a key of its own either: that of the algorithm.
+/// Not keys of their own either: those of the algorithm.
 inline constexpr const char* kLearningRateKey = "learning_rate";
+inline constexpr const char* kMinibatchKey = "minibatch";
 
 /// A config with the env it names. Fields point into it, so it stays where it is.
 ///
@@ -181,7 +191,7 @@ class RunPlan {
  public:
   /// Throws ConfigError.
   /// Where a key is "auto" and follows from the env, the number is put in: rollout.steps and, from
-  /// total_episodes or total_updates, total_timesteps.
+  /// total_episodes, total_updates or total_seconds, total_timesteps.
   RunPlan(const Settings& settings, const Catalog& catalog);
   ~RunPlan();
   RunPlan(const RunPlan&) = delete;
@@ -200,8 +210,12 @@ class RunPlan {
   [[nodiscard]] std::int64_t horizon() const;
   /// Over all envs.
   [[nodiscard]] std::int64_t samples_per_update() const;
-  /// That the budget of steps allows.
+  /// That the budgets of steps and episodes allow; where episodes differ in length, fewer may do.
   [[nodiscard]] std::int64_t max_updates() const;
+  /// Whether the run makes that many, unless it is ended before.
+  [[nodiscard]] bool knows_updates() const;
+  /// "16 updates", "at most 32 updates", "updates for 90 s".
+  [[nodiscard]] std::string updates_text() const;
   /// None when the run does not count episodes, or a rollout is not one episode of every env.
   [[nodiscard]] std::optional<Epochs> epochs() const;
   /// Makes a network to count its parameters.
@@ -214,6 +228,8 @@ class RunPlan {
 
  private:
   void resolve_auto();
+  void bound_by_episodes(std::int64_t longest);
+  [[nodiscard]] std::string origin_of(std::string_view path) const;
 
   RunConfig config_;
   std::unique_ptr<EnvFactory> env_;

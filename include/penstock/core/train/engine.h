@@ -32,8 +32,9 @@ class Engine {
 
   /// Up to `num_steps` more steps of every env; true when the rollout is full.
   bool sample(std::int64_t num_steps);
-  /// Learns from the full rollout and starts the next one.
-  Metrics update();
+  /// Learns from the full rollout and starts the next one. `done` is how much of the run was over
+  /// when the rollout began, for schedules; where the steps tell more, they count.
+  Metrics update(double done = 0);
 
   /// Whether its state is one that a run can go on from. It is not after a failed update, nor after
   /// envs in other processes have failed for good.

@@ -1,4 +1,5 @@
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -14,11 +15,13 @@ namespace penstock {
 /// A copy; it does not change.
 struct Progress {
   std::int64_t timesteps = 0;        // over all envs, since the run began
-  std::int64_t total_timesteps = 0;  // the budget
+  std::int64_t total_timesteps = 0;  // the budget; 0: episodes or the clock may end the run before
   std::int64_t episodes = 0;         // finished, without those that failures cut short
   double fps = 0;                    // env steps per second, of this process
   double ep_rew_mean = 0;            // of the last 100 episodes; NaN before the first
   double elapsed_s = 0;              // of this process
+  double done = 0;                   // share of the budget that is spent, the nearest of its ends
+  double left_s = std::nan("");      // seconds to the end at this pace; NaN: not known yet
 };
 
 /// What a run tells its surroundings; all calls come from the thread in run(). An exception ends

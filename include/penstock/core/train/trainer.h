@@ -13,6 +13,15 @@
 
 namespace penstock {
 
+namespace detail {
+/// Where a run stands, in everything that can end it.
+struct Spent {
+  std::int64_t timesteps = 0;
+  std::int64_t episodes = 0;
+  double seconds = 0;  // of all sittings
+};
+}  // namespace detail
+
 /// Trains an engine and keeps its run directory: metrics, checkpoints, evaluation.
 /// Not thread-safe. Run is the front of it, with the directory's lock, config.toml and manifest.
 class Trainer {
@@ -46,10 +55,12 @@ class Trainer {
   void print_update(const Metrics& metrics);
   std::vector<EpisodeEnd> count_episodes();
   void report_incidents();
-  void evaluate_now();
+  bool evaluate_now(const std::atomic<bool>* stop);
+  [[nodiscard]] bool episodes_end() const;
   void note_tuning();
   void save_if_due();
   [[nodiscard]] bool done() const;
+  [[nodiscard]] detail::Spent spent() const;
   [[nodiscard]] Progress progress() const;
   [[nodiscard]] Metrics perf() const;
   [[nodiscard]] double score() const;
@@ -66,10 +77,11 @@ class Trainer {
   std::deque<EpisodeEnd> window_;  // the last kWindow episodes
   double best_score_;              // of the checkpoints so far; minus infinity before the first
   std::int64_t next_eval_ = 0;     // timesteps
+  double seconds_before_ = 0;      // of the sittings before this one
 
   // This process's.
   Stopwatch since_start_;
-  std::int64_t started_at_ = 0;  // timesteps
+  detail::Spent started_at_;
   Stopwatch since_save_;
   std::int64_t last_save_at_ = -1;
   std::int64_t last_save_update_ = 0;

@@ -23,12 +23,7 @@ class LearntPolicy final : public OfferPolicy {
     if (booking.request() == 0) { cache_.begin(booking, obs_writer_.side()); }
     cache_.follow(booking);
     obs_writer_.write(booking, cache_, context.belief, quoter_, obs_);
-    const Flexibility type = known_ ? context.type : likeliest(context.belief);
-    std::array<bool, kNumOffers> legal{};
-    for (std::size_t a = 0; a < legal.size(); ++a) {
-      legal[a] =
-          soft_ && !known_ ? context.rules.answers.likely(context.belief, a) : allows(type, a);
-    }
+    const std::array<bool, kNumOffers> legal = mask_of(context);
     std::int64_t best = 0;
     actor_->act({.count = 1,
                  .obs = obs_,
@@ -38,6 +33,20 @@ class LearntPolicy final : public OfferPolicy {
   }
 
  private:
+  [[nodiscard]] std::array<bool, kNumOffers> mask_of(const OfferContext& context) const {
+    std::array<bool, kNumOffers> legal{};
+    if (known_) {
+      compute_masks_from_flexibility({&context.type, 1}, legal);
+    } else if (soft_) {
+      for (std::size_t a = 0; a < legal.size(); ++a) {
+        legal[a] = context.rules.answers.likely(context.belief, a);
+      }
+    } else {
+      compute_mask_from_belief(context.belief, legal);
+    }
+    return legal;
+  }
+
   ObsWriter obs_writer_;
   Quoter quoter_;
   bool known_;

@@ -129,4 +129,14 @@ Flexibility likeliest(const Belief& belief) {
   return static_cast<Flexibility>(std::ranges::max_element(belief) - belief.begin());
 }
 
+void compute_mask_from_belief(const Belief& belief, std::span<bool, kNumOffers> mask) {
+  const double top = std::ranges::max(belief);
+  std::ranges::fill(mask, false);
+  for (std::size_t type = 0; type < kNumTypes; ++type) {
+    for (std::size_t offer = 0; offer < kNumOffers && belief[type] == top; ++offer) {
+      mask[offer] = mask[offer] || allows(static_cast<Flexibility>(type), offer);
+    }
+  }
+}
+
 }  // namespace penstock::booking

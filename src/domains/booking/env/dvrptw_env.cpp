@@ -48,6 +48,21 @@ void write_stats(const Booking& booking, std::array<double, kMaxStats>& stats) {
   stats[3] = tally.minutes / requests;
 }
 
+Belief certain_of(Flexibility type) {
+  Belief belief{};
+  belief[static_cast<std::size_t>(type)] = 1;
+  return belief;
+}
+
+/// The type at a place between 0 and 1 of the belief laid end to end.
+Flexibility type_at(double place, const Belief& belief) {
+  for (std::size_t type = 0; type < kNumTypes; ++type) {
+    if (place < belief[type]) { return static_cast<Flexibility>(type); }
+    place -= belief[type];
+  }
+  return likeliest(belief);  // what rounding left over
+}
+
 }  // namespace
 
 std::int64_t steps_between_trainings(const DvrptwConfig& config, std::size_t num_envs) {
@@ -236,9 +251,7 @@ Belief DvrptwEnv::belief_of(const Slot& slot) const {
   const std::size_t customer = slot.booking.customer();
   if (parts_.mask == MaskKind::learnt) { return beliefs_.learnt(customer, slot.notes); }
   if (parts_.mask != MaskKind::known) { return beliefs_.posterior(customer, slot.notes); }
-  Belief certain{};
-  certain[static_cast<std::size_t>(slot.types[customer])] = 1;
-  return certain;
+  return certain_of(slot.types[customer]);
 }
 
 void DvrptwEnv::write(Slot& slot, Workspace& bench, Row row) const {
@@ -259,7 +272,7 @@ void DvrptwEnv::write(Slot& slot, Workspace& bench, Row row) const {
 void DvrptwEnv::write_mask(Slot& slot, const Belief& belief, std::span<bool> legal) const {
   // Two draws whatever the mask is made from, so that its kinds remain comparable.
   const bool ignored = slot.mask_random.uniform() < slot.epsilon;
-  double place = slot.mask_random.uniform();
+  const double place = slot.mask_random.uniform();
   if (ignored && parts_.mask != MaskKind::known) {
     std::ranges::fill(legal, true);
     return;
@@ -270,17 +283,9 @@ void DvrptwEnv::write_mask(Slot& slot, const Belief& belief, std::span<bool> leg
     }
     return;
   }
-  Flexibility type = likeliest(belief);
-  if (parts_.mask_from == MaskFrom::sample && !evaluates_) {
-    for (std::size_t t = 0; t < kNumTypes; ++t) {
-      if (place < belief[t]) {
-        type = static_cast<Flexibility>(t);
-        break;
-      }
-      place -= belief[t];
-    }
-  }
-  compute_masks_from_flexibility({&type, 1}, legal);
+  const bool by_sample = parts_.mask_from == MaskFrom::sample && !evaluates_;
+  compute_mask_from_belief(by_sample ? certain_of(type_at(place, belief)) : belief,
+                           legal.first<kNumOffers>());
 }
 
 void DvrptwEnv::save(std::size_t env, std::vector<std::byte>& out) const {

@@ -23,14 +23,20 @@ TEST_CASE("the bar fits the terminal and tells share, speed, reward and time lef
                       .episodes = 3,
                       .fps = 10,
                       .ep_rew_mean = 21.5,
-                      .elapsed_s = 5};
+                      .elapsed_s = 5,
+                      .done = 0.5,
+                      .left_s = 5};
   const std::string text = bar_text(half, 80, false);
   CHECK(text.size() < 80);
   CHECK(text.find(" 50% ") == 0);
   CHECK(text.find("##--") != std::string::npos);
   CHECK(text.find("reward 21.5") != std::string::npos);
   CHECK(text.find("ETA 5s") != std::string::npos);
-  CHECK(bar_text({.total_timesteps = 0, .ep_rew_mean = std::nan("")}, 10, false).find("100%") == 0);
+  CHECK(text.find(" 50/100 ") != std::string::npos);
+  CHECK(bar_text({.ep_rew_mean = std::nan(""), .done = 1}, 10, false).find("100%") == 0);
+  // Where episodes or the clock may end the run, no number of steps is promised.
+  CHECK(bar_text({.timesteps = 50, .ep_rew_mean = 0, .done = 0.25}, 80, false).find(" 50 steps ") !=
+        std::string::npos);
 }
 
 TEST_CASE("seconds are rounded before they are split, so that no minute has sixty") {
@@ -59,16 +65,20 @@ TEST_CASE("the bar is as full as the run, whatever the room") {
     for (const std::int64_t done : {0, 10, 37, 100, 250}) {  // the last: beyond its budget
       CAPTURE(width);
       CAPTURE(done);
-      const Progress progress{
-          .timesteps = done, .total_timesteps = 100, .fps = 1, .ep_rew_mean = std::nan("")};
+      const double part = std::min(1.0, static_cast<double>(done) / 100);
+      const Progress progress{.timesteps = done,
+                              .total_timesteps = 100,
+                              .fps = 1,
+                              .ep_rew_mean = std::nan(""),
+                              .done = part,
+                              .left_s = 100 * (1 - part)};
       const std::string text = bar_text(progress, width, false);
       CHECK(text.size() < static_cast<std::size_t>(width));
       const auto full = std::count(text.begin(), text.end(), '#');
       const auto empty = std::count(text.begin(), text.end(), '-');
-      const double share = std::min(1.0, static_cast<double>(done) / 100);
       REQUIRE(full + empty > 0);
       CHECK(full + empty <= 40);
-      CHECK(std::abs(static_cast<double>(full) / static_cast<double>(full + empty) - share) <=
+      CHECK(std::abs(static_cast<double>(full) / static_cast<double>(full + empty) - part) <=
             0.5 / static_cast<double>(full + empty) + 1e-9);
       CHECK(text.find("reward") == std::string::npos);  // no episode has ended
       CHECK((text.find("ETA 0s") != std::string::npos) == (done >= 100));

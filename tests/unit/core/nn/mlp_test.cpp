@@ -95,6 +95,24 @@ TEST_CASE("a part that is skipped past the network is added to the preferences")
                        ConfigError);
 }
 
+TEST_CASE("a policy may begin by preferring one action, and learns from there") {
+  const NetConfig config{.hidden = {8}, .start_action = 2, .start_bias = 3};
+  auto plain = by_name(*make_mlp(kSpec, {.hidden = {8}}, 1));
+  const auto network = make_mlp(kSpec, config, 1);
+  auto started = by_name(*network);
+  CHECK(at::equal(started["actor.0.weight"], plain["actor.0.weight"]));
+  CHECK(at::equal(started["actor.1.bias"], at::tensor({0.0F, 0.0F, 3.0F})));
+  CHECK(started["actor.1.bias"].requires_grad());
+  CHECK(started["critic.1.bias"].item<float>() == 0);
+  const at::Tensor logits = network->forward({at::randn({50, 5}), {}}, Outputs::policy).params;
+  CHECK(at::equal(logits.argmax(1), at::full({50}, 2)));
+  CHECK_THROWS_WITH_AS(make_mlp(kSpec, {.start_action = 3}, 1), doctest::Contains("3 actions"),
+                       ConfigError);
+  const EnvSpec pairs{Layout(5), MultiDiscrete{{2, 2}}, 0};
+  CHECK_THROWS_WITH_AS(make_mlp(pairs, {.start_action = 0}, 1), doctest::Contains("no single list"),
+                       ConfigError);
+}
+
 TEST_CASE("without a graph the skipped part counts the same") {
   const EnvSpec spec{Layout({{"clock", {2}}, {"values", {3}}}), Discrete{3}, 0};
   for (const bool shared : {false, true}) {

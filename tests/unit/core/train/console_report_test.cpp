@@ -10,7 +10,8 @@ TEST_CASE("a line per update tells episodes, the env's own numbers and the losse
   const std::vector<EpisodeEnd> ends = {{.total_reward = -250, .length = 30, .stats = {245, 0}},
                                         {.total_reward = -252, .length = 30, .stats = {247, 0.1}}};
   const std::vector<std::string> stats = {"cost_km", "failure_rate"};
-  const Metrics metrics = {{"train/entropy_loss", -2.7541},
+  const Metrics metrics = {{"rollout/ep_rew_mean", -249.5},
+                           {"train/entropy_loss", -2.7541},
                            {"train/policy_gradient_loss", -0.0125},
                            {"train/value_loss", 3.5},
                            {"env/epsilon", 0.2},
@@ -20,13 +21,15 @@ TEST_CASE("a line per update tells episodes, the env's own numbers and the losse
   const auto lines = penstock::detail::update_lines({.number = 3,
                                                      .last = 16,
                                                      .timesteps = 5760,
+                                                     .total_episodes = 192,
                                                      .episodes = ends,
                                                      .stats = stats,
                                                      .metrics = metrics});
   REQUIRE(lines.size() == 2);
-  CHECK(lines[0] ==
-        "epoch 3/16  reward -251.00  cost km 246  failure rate 0.05  entropy 2.7541  policy loss "
-        "-0.0125  value loss 3.5  epsilon 0.2  steps 5760");
+  CHECK(
+      lines[0] ==
+      "epoch 3/16  reward -251.00  length 30  cost km 246  failure rate 0.05  mean of 100 -249.50  "
+      "entropy 2.7541  policy loss -0.0125  value loss 3.5  epsilon 0.2  episodes 192  steps 5760");
   CHECK(lines[1] == "  embedding: loss 0.31, type 0 8");
 }
 

@@ -1,6 +1,10 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <memory>
+
 #include "penstock/app/catalog/catalog.h"
+#include "penstock/core/algo/learner.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/train/config.h"
 
@@ -145,4 +149,81 @@ TEST_CASE("auto asks for an env whose episodes end") {
   const Catalog catalog = default_catalog();
   CHECK_THROWS_WITH_AS(RunPlan(given({"env.id=bandit", "rollout.steps=auto"}), catalog),
                        doctest::Contains("rollout.steps"), ConfigError);
+}
+
+TEST_CASE("workers and envs of each are a number of envs") {
+  const Catalog catalog = default_catalog();
+  const auto plan = [&](std::initializer_list<std::string> assignments) {
+    return std::make_unique<RunPlan>(given(assignments), catalog);
+  };
+  const auto value = [](const RunPlan& of, const std::string& path) {
+    return value_text(*std::ranges::find(of.fields(), path, &Field::path));
+  };
+  const auto python = plan({"env.id=CartPole-v1", "workers=2", "env.envs_per_worker=4"});
+  CHECK(python->config().env.num_envs == 8);
+  CHECK(value(*python, "env.num_workers") == "2");
+  CHECK(value(*python, "env.envs_per_worker") == "0");  // so that a resume may change the workers
+  const auto native = plan({"env.id=cartpole", "workers=2", "env.envs_per_worker=4"});
+  CHECK(native->config().env.num_envs == 8);
+  CHECK(native->config().threads == 2);
+  CHECK(plan({"env.num_envs=8", "workers=2", "env.envs_per_worker=4"})->config().env.num_envs == 8);
+  CHECK_THROWS_WITH_AS(plan({"env.num_envs=64", "workers=2", "env.envs_per_worker=4"}),
+                       doctest::Contains("2 workers (--set) of 4 envs each (--set) are 8 envs, but "
+                                         "env.num_envs is 64"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(plan({"env.id=cartpole", "env.envs_per_worker=4"}),
+                       doctest::Contains("a native env has no workers"), ConfigError);
+  // Alone, each says how many workers the envs need.
+  const auto alone = plan({"env.id=CartPole-v1", "env.num_envs=12", "env.envs_per_worker=4"});
+  CHECK(alone->config().env.num_envs == 12);
+  CHECK(value(*alone, "env.envs_per_worker") == "4");
+  CHECK_THROWS_WITH_AS(plan({"env.id=CartPole-v1", "env.envs_per_worker=x"}),
+                       doctest::Contains("env.envs_per_worker"), ConfigError);
+}
+
+TEST_CASE("a recipe's number of envs gives way to workers and envs of each") {
+  const Catalog catalog = default_catalog();
+  Settings settings;
+  settings.add_toml("[env]\nid = \"CartPole-v1\"\nnum_envs = 64\nnum_workers = 1\n", "a.toml");
+  settings.add("workers", "2", "--num-workers");
+  Settings with_each = settings;
+  with_each.add("env.envs_per_worker", "4", "--num-envs-per-worker");
+  CHECK(RunPlan(settings, catalog).config().env.num_envs == 64);
+  CHECK(RunPlan(with_each, catalog).config().env.num_envs == 8);
+}
+
+TEST_CASE("other libraries' names of keys are answered with ours") {
+  const Catalog catalog = default_catalog();
+  const auto says = [&](const char* assignment, const char* ours) {
+    CHECK_THROWS_WITH_AS(RunPlan(given({assignment}), catalog), doctest::Contains(ours),
+                         ConfigError);
+  };
+  says("n_steps=128", "rollout.steps");
+  says("ppo.ent_coef=0.01", "ppo.entropy_weight");
+  says("n_epochs=10", "ppo.policy_epochs (and value_epochs)");
+  says("clip_range=0.2", "ppo.clip");
+  says("ppo.vf_coef=0.5", "ppo.value_weight");
+  says("gamma=0.9", "ppo.gamma");
+  says("net_arch=64", "net.hidden");
+  says("ppo.n_envs=8", "env.num_envs");
+  CHECK(RunPlan(given({"minibatch=128"}), catalog).algorithm().minibatch(1024) == 128);
+}
+
+TEST_CASE("episodes and time bound a run, and nothing is promised that they may cut short") {
+  const Catalog catalog = default_catalog();
+  const RunPlan booking(given({"env.id=dvrptw", "total_episodes=256"}), catalog);
+  CHECK(booking.config().total_timesteps == 4 * 30 * 64);  // four days of 30 requests in 64 envs
+  CHECK(booking.max_updates() == 2);                       // of 64 steps each
+  const RunPlan poles(given({"total_episodes=200"}), catalog);
+  CHECK(poles.config().total_timesteps == 4 * 500 * 64);
+  CHECK(!poles.knows_updates());
+  CHECK(poles.updates_text() == "at most 32 updates");
+  REQUIRE(!poles.warnings().empty());
+  CHECK(poles.warnings()[0].find("only 3 of each env") != std::string::npos);
+  const RunPlan timed(given({"total_seconds=90"}), catalog);
+  CHECK(timed.config().total_timesteps == 1'000'000'000'000'000);
+  CHECK(timed.updates_text() == "updates for 90 s");
+  CHECK(RunPlan(given({"total_seconds=90", "total_timesteps=4096"}), catalog).updates_text() ==
+        "at most 1 updates for 90 s");
+  CHECK(RunPlan(given({"total_timesteps=8192"}), catalog).updates_text() == "2 updates");
 }

@@ -79,8 +79,26 @@ struct Alternating {
   std::int64_t episode = 0;
 };
 
+/// Episodes that never end, and know of no limit.
+struct Endless {
+  struct Config {
+    template <class Visitor>
+    void fields(Visitor&) {}
+  };
+  explicit Endless(const Config&) {}
+  [[nodiscard]] EnvSpec spec() const { return {Layout(1), Discrete{2}}; }
+  void reset(std::uint64_t, Row row) { row.obs[0] = 0; }
+  Outcome step(std::int64_t, Row row) {
+    row.obs[0] = 0;
+    return {.reward = 0.5F};
+  }
+  template <class Archive>
+  void state(Archive&) {}
+};
+
 Catalog catalog() {
   Catalog catalog = default_catalog();
+  catalog.envs.push_back(env_entry<Endless>("endless", "never ends"));
   catalog.envs.push_back(env_entry<Alternating>("alternating", "pays for chance"));
   catalog.envs.push_back(env_entry<Accident>("accident", "breaks"));
   return catalog;
@@ -199,4 +217,72 @@ TEST_CASE("a run that a library user began has what the command line resumes fro
   CHECK_THROWS_WITH_AS(recorded_settings(dir, [](const std::string&) {}),
                        doctest::Contains("manifest.json: isa is 7"), DataError);
   CHECK_THROWS_AS(Run::fresh(plan_of(settings_of(dir, 0)), {}), IoError);
+}
+
+TEST_CASE("an env whose episodes never end is trained, and not waited for") {
+  const Folder folder;
+  Settings settings = settings_of(folder.path, 0);
+  Settings endless;
+  for (const Setting& each : settings.all()) {
+    if (each.path != "env.fail_after") { endless.append(each); }
+  }
+  endless.add("env.id", "endless", "test");
+  endless.add("run.eval_episodes", "4", "test");
+  std::string notes;
+  RunListener listener;
+  listener.note = [&](const std::string& text) { notes += text; };
+  const auto plan = plan_of(endless);
+  const Summary summary = Run::fresh(plan, {.listener = listener})->run(kGoOn);
+  CHECK(summary.total_timesteps == 4096);
+  CHECK(!summary.preempted);
+  CHECK(summary.eval.episodes == 0);
+  CHECK(notes.find("no episode has ended") != std::string::npos);
+
+  Engine engine(*plan);
+  const EvalResult cut =
+      evaluate(engine.player(), plan->env(), engine.pool(), {.episodes = 3, .max_steps = 50});
+  CHECK(cut.episodes == 3);
+  CHECK(cut.cut_off == 3);
+  CHECK(cut.mean_ep_length == 50);
+  CHECK(cut.mean_reward == 25);
+  const std::atomic<bool> stop{true};
+  CHECK(evaluate(engine.player(), plan->env(), engine.pool(), {.episodes = 3, .stop = &stop})
+            .episodes == 0);
+}
+
+TEST_CASE("time that was spent stays spent when a run is resumed") {
+  const Folder folder;
+  Settings settings = settings_of(folder.path, 0);
+  settings.add("total_seconds", "1000", "test");
+  CHECK(Run::fresh(plan_of(settings), {})->run(kGoOn).total_timesteps == 4096);
+  const std::string dir = folder.path.string();
+  Settings recorded = recorded_settings(dir, [](const std::string&) {});
+  recorded.add("total_timesteps", "8192", "test");
+  recorded.add("total_seconds", "1e-6", "test");  // less than the first sitting took
+  CHECK(Run::resume(dir, plan_of(recorded), {})->run(kGoOn).total_timesteps == 4096);
+  recorded.add("total_seconds", "1000", "test");
+  CHECK(Run::resume(dir, plan_of(recorded), {})->run(kGoOn).total_timesteps == 8192);
+}
+
+TEST_CASE("a schedule is over when the episodes are, however long they last") {
+  const Folder folder;
+  Settings settings = settings_of(folder.path, 0);
+  settings.add("env.id", "cartpole", "test");
+  settings.add("total_episodes", "40", "test");
+  Settings poles;
+  for (const Setting& each : settings.all()) {
+    if (each.path != "env.fail_after") { poles.append(each); }
+  }
+  double rate = 0;
+  RunListener listener;
+  listener.logged = [&](const Progress& now, const Metrics& metrics) {
+    for (const auto& [name, value] : metrics) {
+      if (name == "train/learning_rate") { rate = value; }
+    }
+    CHECK(now.total_timesteps == 0);
+  };
+  const Summary summary = Run::fresh(plan_of(poles), {.listener = listener})->run(kGoOn);
+  CHECK(summary.episodes >= 40);
+  CHECK(summary.total_timesteps < 4096);  // so that steps alone would leave the rate near its start
+  CHECK(rate < 0.5 * 1e-3);
 }

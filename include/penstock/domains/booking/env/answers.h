@@ -79,4 +79,8 @@ class BayesFilter {
 /// The likeliest type; ties go to the first.
 Flexibility likeliest(const Belief& belief);
 
+/// The offers that the likeliest type allows; of several that are equally likely, those that any of
+/// them allows. So a belief that knows nothing forbids nothing.
+void compute_mask_from_belief(const Belief& belief, std::span<bool, kNumOffers> mask);
+
 }  // namespace penstock::booking

@@ -108,6 +108,25 @@ TEST_CASE("both probes settle the type when answers have no noise") {
   }
 }
 
+TEST_CASE("a belief forbids what its likeliest types refuse, and nothing while it knows nothing") {
+  const auto open = [](const Belief& belief) {
+    std::array<bool, kNumOffers> mask{};
+    compute_mask_from_belief(belief, mask);
+    CHECK(mask[kNoChange]);
+    return std::ranges::count(mask, true);
+  };
+  CHECK(open({0.25, 0.25, 0.25, 0.25}) == 16);
+  CHECK(open(BayesFilter(AnswerModel()).posterior(AnswerCounts{})) == 16);
+  // Later only, earlier only, rigid, both: three changes in a direction beside none.
+  CHECK(open({0.4, 0.2, 0.2, 0.2}) == 4);
+  CHECK(open({0.2, 0.4, 0.2, 0.2}) == 4);
+  CHECK(open({0.2, 0.2, 0.4, 0.2}) == 1);
+  CHECK(open({0.2, 0.2, 0.2, 0.4}) == 16);
+  CHECK(open({0.5, 0, 0.5, 0}) == 4);    // who refused to be earlier
+  CHECK(open({0.4, 0.4, 0.2, 0}) == 7);  // either direction, not both at once
+  CHECK(open({0, 0.5, 0, 0.5}) == 16);   // who agreed to be earlier may agree to more
+}
+
 TEST_CASE("640 answers of each customer settle 99 % of types at 5 % noise") {
   const AnswerModel noisy("noisy", 0.05);
   const BayesFilter filter(noisy);
