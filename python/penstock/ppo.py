@@ -246,7 +246,8 @@ class PPO:
             self.num_timesteps = now.timesteps
             if self.verbose and time.monotonic() - last > QUIET_SECONDS:
                 last = time.monotonic()
-                print(f"step {now.timesteps}/{now.total_timesteps}  {now.fps:.0f} steps/s  "
+                total = f"/{now.total_timesteps}" if now.total_timesteps else ""
+                print(f"step {now.timesteps}{total} ({now.done:.0%})  {now.fps:.0f} steps/s  "
                       f"reward {now.ep_rew_mean:.2f}", file=sys.stderr)
             return False
 

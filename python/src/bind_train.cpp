@@ -1,6 +1,9 @@
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
 
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <map>
 #include <optional>
 #include <span>
@@ -67,12 +70,31 @@ void restore(Engine& engine, const std::string& path,
   engine.restore(chosen_checkpoint(dir, word, CheckpointPart::whole, [](const std::string&) {}));
 }
 
+/// On a thread of its own, so that this one can hear signals.
 EvalResult evaluate_engine(Engine& engine, const RunPlan& plan, std::int64_t episodes,
                            std::uint64_t seed, bool deterministic) {
+  constexpr std::chrono::milliseconds kSlice{50};
   const py::gil_scoped_release unlocked;
-  const OneTorchThread one;
-  return evaluate(engine.player(), plan.env(), engine.pool(),
-                  {.episodes = episodes, .seed = seed, .deterministic = deterministic});
+  std::atomic<bool> stop{false};
+  std::future<EvalResult> playing = std::async(std::launch::async, [&] {
+    const OneTorchThread one;
+    return evaluate(
+        engine.player(), plan.env(), engine.pool(),
+        {.episodes = episodes, .seed = seed, .deterministic = deterministic, .stop = &stop});
+  });
+  while (playing.wait_for(kSlice) != std::future_status::ready) {
+    const py::gil_scoped_acquire locked;
+    if (PyErr_CheckSignals() != 0) {
+      const py::error_already_set answer;  // KeyboardInterrupt, say
+      stop = true;
+      {
+        const py::gil_scoped_release again;
+        playing.wait();
+      }
+      throw answer;
+    }
+  }
+  return playing.get();
 }
 
 /// Features [n, F] as the rows that policies read.
@@ -162,6 +184,12 @@ void bind_results(py::module_& m) {
       .def_readonly("ci95_high", &EvalResult::ci95_high)
       .def_readonly("mean_ep_length", &EvalResult::mean_ep_length)
       .def_readonly("success_rate", &EvalResult::success_rate, docs::EvalResult_success_rate)
+      .def_property_readonly(
+          "stats",
+          [](const EvalResult& r) {
+            return std::map<std::string, double>(r.stats.begin(), r.stats.end());
+          },
+          docs::EvalResult_stats)
       .def("__repr__", [](const EvalResult& r) {
         return py::str(
                    "EvalResult(mean_reward={:.6g}, std_reward={:.6g}, episodes={}, "
@@ -174,7 +202,9 @@ void bind_results(py::module_& m) {
       .def_readonly("episodes", &Progress::episodes)
       .def_readonly("fps", &Progress::fps, docs::Progress_fps)
       .def_readonly("ep_rew_mean", &Progress::ep_rew_mean, docs::Progress_ep_rew_mean)
-      .def_readonly("elapsed_s", &Progress::elapsed_s);
+      .def_readonly("elapsed_s", &Progress::elapsed_s)
+      .def_readonly("done", &Progress::done)
+      .def_readonly("left_s", &Progress::left_s);
   py::class_<Summary>(m, "Summary", docs::Summary)
       .def_readonly("digest", &Summary::digest)
       .def_readonly("total_timesteps", &Summary::total_timesteps)

@@ -120,3 +120,20 @@ class TestOneLearnAtATime:
 
         with pytest.raises(RuntimeError, match="called again in a callback of it"):
             penstock.PPO("cartpole", 16, 3, **SMALL).learn(1024, again)
+
+
+def test_an_evaluation_can_be_interrupted():
+    model = penstock.PPO("cartpole", 4, 1, **SMALL)
+    before = model.evaluate(episodes=2)
+    with pytest.raises(KeyboardInterrupt):
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        model.evaluate(episodes=1_000_000)
+    timer.join()
+    assert model.evaluate(episodes=2).mean_reward == before.mean_reward
+
+
+def test_an_evaluation_tells_the_envs_own_statistics():
+    stats = penstock.PPO("dvrptw", 4, 1, **{"env.oracle": "insertion"}).evaluate(episodes=2).stats
+    assert stats["cost_km"] > 100 and 0 <= stats["acceptance"] <= 1
+    assert penstock.PPO("cartpole", 4, 1, **SMALL).evaluate(episodes=2).stats == {}
