@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from penstock import _core
+from penstock._habits import refuse_function, with_our_name
 
 KWARGS = "env.kwargs"  # a value that is itself a mapping
 RECIPES = pathlib.Path(__file__).parent / "recipes"
@@ -19,12 +20,23 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
-        return json.dumps(value)
+        return json_of(value)
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(text_of(item) for item in value) + "]"
     if isinstance(value, float):
         return repr(float(value))
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def json_of(keywords: Mapping[str, Any]) -> str:
+    """Keywords of an env, which another process reads."""
+    for name, value in keywords.items():
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError):
+            raise _core.UsageError(f"env_kwargs: {name} = {value!r} is not JSON, as what goes to other processes by name "
+                                   f"has to be; give a function instead: PPO(lambda: MyEnv({name}=...))") from None
+    return json.dumps(keywords)
 
 
 def flat(keys: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -90,9 +102,13 @@ class Config:
         """Sets keys; later ones win. Nothing changes when one of them is refused."""
         def add(settings: _core.Settings) -> None:
             for path, value in flat(keys):
+                refuse_function(path, value)
                 settings.add(path, text_of(value), origin)
 
-        self._with(add)
+        try:
+            self._with(add)
+        except _core.ConfigError as error:
+            raise with_our_name(error, [path for path, _ in flat(keys)]) from None
 
     def copy(self, module: Any = None, pickled: str = "") -> Config:
         """The same keys; with a module, the policy's network is that, with a pickled factory, the env is what it
@@ -104,6 +120,9 @@ class Config:
         if module is not None:
             out.update({"net.kind": _core.MODULE_KIND})
         return out
+
+    def __reduce__(self) -> Any:
+        return restored, (self._settings.lines(), self._module, self._pickled)
 
     def to_dict(self) -> dict[str, Any]:
         """Every key with its value, dotted."""
@@ -162,3 +181,12 @@ class Config:
         object.__setattr__(self, "_settings", settings)
         object.__setattr__(self, "_plan", plan)
         return self
+
+
+def restored(lines: list[tuple[str, str, str]], module: Any, pickled: str) -> Config:
+    """What pickle and copy make of a Config."""
+    def add(settings: _core.Settings) -> None:
+        for path, text, origin in lines:
+            settings.add(path, text, origin)
+
+    return Config().copy(module=module, pickled=pickled)._with(add)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -11,18 +13,31 @@ import threading
 import time
 import warnings
 import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from penstock_worker.spaces import MASK, Codec, ObservationError
 
 from penstock import _core
+from penstock._habits import refuse_learn_keys
+from penstock._signals import Signals
 from penstock.callbacks import Callback, as_callbacks
 from penstock.config import Config
-from penstock.envs import action_space, observation_space, rows_of
+from penstock.envs import action_space, observation_space, own_spaces
 from penstock.factories import named
 
 QUIET_SECONDS = 5.0  # between lines on stderr
+REPLAYS = "replays"  # where failures of a run without a directory of its own are kept
+
+
+class Normaliser(NamedTuple):
+    """What normalise.obs knows of every number of an observation row; (x - mean) / sqrt(std**2 + 1e-8) is what the
+    network reads, clipped to normalise.clip_obs."""
+
+    count: np.ndarray
+    mean: np.ndarray
+    std: np.ndarray
 
 
 class PPO:
@@ -43,6 +58,9 @@ class PPO:
                  num_workers: int | str | None = None, env_kwargs: dict[str, Any] | None = None,
                  config: Config | None = None, policy: torch.nn.Module | None = None,
                  run_dir: str | os.PathLike[str] | None = None, verbose: int = 1, **keys: Any):
+        if policy is not None and not isinstance(policy, torch.nn.Module):
+            raise TypeError(f"policy = {policy!r}: expected a torch.nn.Module; without one the network is "
+                            'net={"kind": "mlp", "hidden": [64, 64], "activation": "tanh"}')
         name, pickled = named(env)
         given = {"env.id": name, "env.num_envs": num_envs, "seed": seed, "run.dir": run_dir, "workers": num_workers,
                  "env.kwargs": env_kwargs}
@@ -58,7 +76,9 @@ class PPO:
         self.num_timesteps = 0
         self._run_dir: pathlib.Path | None = None
         self._training: _core.Training | None = None
+        self._busy = threading.Lock()  # held by learn()
         self._thread = 0
+        self._temporary = False
         self._engine: _core.Engine | None = None
         self._predictions = 0
         self._use_plan()
@@ -68,56 +88,89 @@ class PPO:
         plan = self.config._plan
         self._spec = plan.spec()  # before the last plan goes: they share what an env of Python was asked
         self._plan = plan
-        self.observation_space = observation_space(self._spec)
-        self.action_space = action_space(self._spec)
+        self.observation_space, self.action_space = own_spaces(plan.spaces(), self._spec)
+        self._codec = Codec(self.observation_space, self.action_space)
+        self._row_codec = Codec(observation_space(self._spec), action_space(self._spec))  # as VectorEnv has them
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, policy: torch.nn.Module | None = None, env: Any = None,
-             verbose: int = 1) -> PPO:
+             verbose: int = 1, **keys: Any) -> PPO:
         """The run in a directory, of save(), of run_dir or of `penstock train`. learn() goes on with it there. A policy
-        or an env that came from the program itself is to be given again."""
+        or an env that came from the program itself is to be given again. An `env` takes the place of the run's Python
+        env; it must have the same spaces. Keywords are keys of the config that change from here on; the number of envs
+        and the network stay as they are."""
         folder = pathlib.Path(path)
-        config = recorded_config(folder, policy, "" if env is None else named(env)[1])
+        config = recorded_config(folder, policy, env)
+        config.update(keys)
         model = cls.__new__(cls)
         model._begin(config, policy, verbose)
         model._run_dir = folder
-        model.num_timesteps = model._resting_engine().timesteps()  # whole, or the one before it
+        try:
+            model.num_timesteps = model._resting_engine().timesteps()  # whole, or the one before it
+        except _core.DataError as error:
+            if env is None:
+                raise
+            raise _core.UsageError(f"{folder}: env = {config.env.id} does not fit: {error}") from None
         model._give_weights()
         return model
 
-    def learn(self, total_timesteps: int | None = None, callbacks: Any = None) -> PPO:
+    def learn(self, total_timesteps: int | None = None, callbacks: Any = None, **unknown: Any) -> PPO:
         """Trains for this many env steps, and the next time for as many more; without a number, until the config's
         total_timesteps are done. Ctrl-C saves and raises KeyboardInterrupt; the next learn() goes on."""
-        if total_timesteps is not None:
-            self.config.update({"total_timesteps": self.num_timesteps + int(total_timesteps)}, "learn()")
+        refuse_learn_keys(unknown)
         watchers = as_callbacks(callbacks)
-        self._start(watchers)
+        if not self._busy.acquire(blocking=False):
+            place = "in a callback of it" if threading.get_ident() == self._thread else "in another thread"
+            raise RuntimeError(f"learn() is at work already, and was called again {place}: one at a time for each PPO")
+        try:
+            if total_timesteps is not None:
+                self.config.update({"total_timesteps": self.num_timesteps + int(total_timesteps)}, "learn()")
+            self._learn(watchers, Signals())
+        finally:
+            self._busy.release()
+        return self
+
+    def _learn(self, watchers: list[Callback], signals: Signals) -> None:
+        self._start(watchers, signals)
         assert self._training is not None and self._run_dir is not None
         try:
             for watcher in watchers:
                 watcher.on_start(self)
-            self.summary = self._training.run()
+            with signals.kept():
+                self.summary = self._training.run()
             for watcher in watchers:
                 watcher.on_end(self, self.summary)
         finally:
             self._give_weights()
             self._training = None  # gives the directory's lock back
             self.num_timesteps = saved_step(self._run_dir)
-        return self
 
     def predict(self, obs: Any, deterministic: bool = True, action_masks: Any = None, *, state: Any = None,
                 episode_start: Any = None) -> tuple[Any, None]:
-        """Actions for an observation or a batch of them, and None where others return a recurrent state. Masks are 1
-        where an action is legal. Sampled actions are a function of the seed and the number of calls before."""
-        rows, batch = rows_of(obs, self._spec)
+        """Actions for an observation of the env or a batch of them, in the env's own units, and None where others
+        return a recurrent state. Masks are 1 where an action is legal; by default they are the part "action_mask" of
+        the observation, where there is one. Sampled actions are a function of the seed and the number of calls
+        before."""
+        rows, batch = self._rows_of(obs)
+        if action_masks is None and self._codec.mask_in_obs and isinstance(obs, dict):
+            action_masks = obs.get(MASK)
         legal = None if action_masks is None else np.asarray(action_masks).astype(bool).reshape(len(rows), -1)
         if legal is not None and legal.shape[1] != sum(self._spec["choices"]):
             raise _core.UsageError(f"action_masks: {legal.shape[1]} per row, expected {sum(self._spec['choices'])}")
         seed = None if deterministic else self.config.seed
         actions = self._at_rest().predict(self._plan, rows, legal, seed, self._predictions)
         self._predictions += 0 if deterministic else 1
-        actions = actions.reshape(len(rows), *(self.action_space.shape or ()))
+        actions = self._codec.to_env(actions)
         return (actions if batch else actions[0]), None
+
+    def _rows_of(self, obs: Any) -> tuple[np.ndarray, bool]:
+        """[n, F], and whether it was a batch; of the env's own observation, or of a VectorEnv's."""
+        try:
+            return self._codec.encode(obs)
+        except ObservationError as error:
+            with contextlib.suppress(ObservationError):
+                return self._row_codec.encode(obs)
+            raise _core.UsageError(str(error)) from None
 
     def evaluate(self, episodes: int = 100, *, seed: int = 0, deterministic: bool = True) -> _core.EvalResult:
         """Plays whole episodes, as `penstock eval` does."""
@@ -136,6 +189,11 @@ class PPO:
         """A copy of every parameter by name."""
         return _core.weights(self._at_rest())
 
+    def normaliser(self) -> Normaliser | None:
+        """The statistics of normalise.obs; None without it."""
+        found = _core.normaliser(self._at_rest())
+        return None if found is None else Normaliser(*found.numpy())
+
     @property
     def digest(self) -> str:
         """Of the weights; equal for equal runs."""
@@ -146,15 +204,23 @@ class PPO:
         """Where the run lives; None before the first learn()."""
         return self._run_dir
 
-    def _start(self, watchers: list[Callback]) -> None:
+    def __repr__(self) -> str:
+        return (f"PPO({self.config.env.id!r}, num_envs={self.config.env.num_envs}, seed={self.config.seed}, "
+                f"num_timesteps={self.num_timesteps})")
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a PPO is neither pickled nor copied: save(path) writes it and PPO.load(path) brings it back; its "
+                        "config can be pickled")
+
+    def _start(self, watchers: list[Callback], signals: Signals) -> None:
         self._use_plan()
         plan = self._plan
         fresh = self._run_dir is None
         if fresh:
             self._run_dir = pathlib.Path(self.config.run.dir or self._temporary_folder())
             for text in plan.warnings():
-                warnings.warn(text, stacklevel=3)
-        progress, logged, note = self._watch(watchers)
+                warnings.warn(in_python(text), stacklevel=4)
+        progress, logged, note = self._watch(watchers, signals)
         self._engine = None
         self._thread = threading.get_ident()
         try:
@@ -166,30 +232,50 @@ class PPO:
     def _temporary_folder(self) -> str:
         folder = tempfile.mkdtemp(prefix="penstock-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._temporary = True
         return folder
 
-    def _watch(self, watchers: list[Callback]) -> tuple[Any, Any, Any]:
+    def _watch(self, watchers: list[Callback], signals: Signals) -> tuple[Any, Any, Any]:
         """What the C++ side calls: several times a second, after updates, and with remarks."""
         last = time.monotonic()
+        latest: dict[str, float] = {}  # lines of updates and of evaluations have different names
 
         def progress(now: _core.Progress) -> bool:
             nonlocal last
+            signals.answer()
             self.num_timesteps = now.timesteps
             if self.verbose and time.monotonic() - last > QUIET_SECONDS:
                 last = time.monotonic()
-                print(f"step {now.timesteps}/{now.total_timesteps}  {now.fps:.0f} steps/s  "
+                total = f"/{now.total_timesteps}" if now.total_timesteps else ""
+                print(f"step {now.timesteps}{total} ({now.done:.0%})  {now.fps:.0f} steps/s  "
                       f"reward {now.ep_rew_mean:.2f}", file=sys.stderr)
             return False
 
         def logged(now: _core.Progress, metrics: dict[str, float]) -> bool:
             self.num_timesteps = now.timesteps
-            return any([bool(watcher.on_log(self, now, metrics)) for watcher in watchers])
+            latest.update(metrics)
+            with signals.answered():
+                return any([bool(watcher.on_log(self, now, latest.copy())) for watcher in watchers])
 
         def note(text: str) -> None:
             if self.verbose > 1 or text.startswith("warning"):
-                print(f"penstock: {text}", file=sys.stderr)
+                print(f"penstock: {self._with_replay(text)}", file=sys.stderr)
 
         return progress, logged, note
+
+    def _with_replay(self, text: str) -> str:
+        """A remark whose command works: the file outlives a temporary run, and the interpreter is named."""
+        told = re.search(r"penstock replay (\S+)( --python \S+)?$", text)
+        if told is None:
+            return text
+        path, python = told[1], self.config["env.python"]
+        if self._temporary:
+            try:
+                pathlib.Path(REPLAYS).mkdir(exist_ok=True)
+                path = shutil.copy(path, REPLAYS)
+            except OSError as error:
+                return f"{text[:told.start()]}penstock replay, which needs a run_dir: {REPLAYS}: {error.strerror}"
+        return text[:told.start(1)] + path + (told[2] or (f" --python {python}" if python else ""))
 
     def _at_rest(self) -> _core.Engine:
         """The engine, when it is not at work."""
@@ -212,16 +298,35 @@ class PPO:
             self.policy.load_state_dict(self.weights(), strict=False)
 
 
-def recorded_config(folder: pathlib.Path, policy: torch.nn.Module | None, pickled: str) -> Config:
-    """What a run directory says it is."""
+def recorded_config(folder: pathlib.Path, policy: torch.nn.Module | None, env: Any) -> Config:
+    """What a run directory says it is, with the env that the program gives."""
     settings = _core.recorded_settings(str(folder))
-    kind = {path: value for path, value, _ in settings.lines()}.get("net.kind")
+    recorded = {path: value for path, value, _ in settings.lines()}
+    kind = recorded.get("net.kind")
     if (kind == _core.MODULE_KIND) != (policy is not None):
         remedy = "it was trained without one" if policy else "give it again: PPO.load(path, policy=...)"
         raise _core.UsageError(f"{folder}: its network is net.kind = {kind}; as to a torch.nn.Module, {remedy}")
+    name, pickled = ("", "") if env is None else named(env)
+    check_same_kind(folder, recorded.get("env.id", ""), name)
     config = Config().copy(module=policy, pickled=pickled)
     config._with(lambda now: now.append(settings))
+    if name:
+        config.update({"env.id": name})
     return config
+
+
+def check_same_kind(folder: pathlib.Path, recorded: str, given: str) -> None:
+    """A native env's states mean nothing to another env."""
+    native = {name for name, _ in _core.envs()}
+    if given and given != recorded and native & {given, recorded}:
+        raise _core.UsageError(f"{folder}: it was trained on env.id = {recorded}, and goes on with nothing else; env = "
+                               f"{given} is another env. Leave `env` out, or train a new PPO on it")
+
+
+def in_python(text: str) -> str:
+    """A warning of the command line in the words of this package."""
+    text = re.sub(r"--total-timesteps (\d+)", r"learn(\1)", text)
+    return re.sub(r"--episodes (\d+)", r"total_episodes=\1", text)
 
 
 def saved_step(run: pathlib.Path) -> int:

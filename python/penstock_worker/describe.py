@@ -2,56 +2,96 @@
 
 from __future__ import annotations
 
+import base64
+import pickle
+import sys
 import time
 import traceback
+from collections.abc import Callable
 from typing import Any
 
-from penstock_worker.spaces import Codec
+import numpy as np
+
+from penstock_worker import contract, state
+from penstock_worker.spaces import EnvCodec, ObservationError
 
 PROBE_S = 0.05  # spent on timing steps
 LEAST_STEPS, MOST_STEPS = 3, 200
 PROBE_SEED = 1
 
+Tell = Callable[[dict[str, Any]], None]
 
-def describe(make: Any) -> dict[str, Any]:
-    """Parts of an observation row, the action, and how long a step takes."""
-    env = make()
-    codec = Codec(env)
-    out = {"parts": codec.parts(), "action": codec.action() | {"masked": codec.masked}}
-    out["step_s"] = time_of_step(env, codec)
+
+def describe(make: Any, tell: Tell) -> None:
+    """Tells what an env looks like, then what it is doing, then how long a step takes."""
+    env = contract.env_of(make())
+    tell({"doing": "in reset()", "stepping": False})  # which the codec may need, to see whether there are masks
+    codec = EnvCodec(env)
+    tell({"known": {"parts": codec.parts(), "action": codec.action() | {"masked": codec.masked}, "spaces": pickled(env),
+                    "keeps_state": bool(state.layers(env))}})
+    step_s = Trial(env, codec, tell).time_of_step()
+    tell({"doing": "in close()", "stepping": True})
     env.close()
-    return out
+    tell({"step_s": step_s})
 
 
-def time_of_step(env: Any, codec: Codec) -> float:
-    """Median seconds of random actions, legal ones where there are masks. An env that fails here may fail later too,
-    where it is survived: it is no reason not to begin."""
-    times: list[float] = []
-    begun = time.perf_counter()
+def pickled(env: Any) -> str:
+    """Its spaces, for whoever calls the policy outside of training; none where they are of classes that do not
+    pickle."""
     try:
-        obs, info = env.reset(seed=PROBE_SEED)
-        env.action_space.seed(PROBE_SEED)
-        while len(times) < LEAST_STEPS or (time.perf_counter() - begun < PROBE_S and len(times) < MOST_STEPS):
-            action = codec.random_action(env, obs, info)
-            before = time.perf_counter()
-            result = env.step(action)
-            times.append(time.perf_counter() - before)
-            obs, _, terminated, truncated, info = five_of(result)
-            if terminated or truncated:
-                obs, info = env.reset(seed=PROBE_SEED + len(times))
-    except OldInterfaceError:
-        raise
+        return base64.b64encode(pickle.dumps((env.observation_space, env.action_space))).decode()
     except Exception:
-        traceback.print_exc()
-    return sorted(times)[len(times) // 2] if times else 0.0
+        return ""
 
 
-class OldInterfaceError(TypeError):
-    pass
+class Trial:
+    """Some steps of random actions, legal ones where there are masks."""
 
+    def __init__(self, env: Any, codec: EnvCodec, tell: Tell):
+        self.env, self.codec, self.tell = env, codec, tell
+        self.row = np.empty(sum(int(np.prod(part["shape"], dtype=int)) for part in codec.parts()), np.float32)
+        self.remarked: set[str] = set()
 
-def five_of(result: Any) -> Any:
-    if not isinstance(result, tuple) or len(result) != 5:
-        raise OldInterfaceError("what step() returned is not as Gymnasium has it; an env of the old gym package needs "
-                                "a wrapper such as shimmy's")
-    return result
+    def time_of_step(self) -> float:
+        """Median seconds. An env that fails here may fail later too, where it is survived: it is no reason not to
+        begin. What is a mistake in its code is one."""
+        times: list[float] = []
+        try:
+            self._steps(times)
+        except contract.ContractError:
+            raise
+        except ObservationError as error:
+            raise contract.ContractError(str(error)) from error
+        except Exception:
+            traceback.print_exc()
+        return sorted(times)[len(times) // 2] if times else 0.0
+
+    def _steps(self, times: list[float]) -> None:
+        begun = time.perf_counter()
+        obs, info = self._reset(PROBE_SEED)
+        self.env.action_space.seed(PROBE_SEED)
+        while len(times) < LEAST_STEPS or (time.perf_counter() - begun < PROBE_S and len(times) < MOST_STEPS):
+            action = self.codec.random_action(self.env, obs, info)
+            self.tell({"doing": f"in step {len(times) + 1} of a trial", "stepping": True})
+            before = time.perf_counter()
+            result = self.env.step(action)
+            times.append(time.perf_counter() - before)
+            obs, reward, terminated, truncated, info = contract.five_of(result)
+            contract.reward_of(reward)
+            contract.info_of(info)
+            self._look_at(obs)
+            if terminated or truncated:
+                obs, info = self._reset(PROBE_SEED + len(times))
+
+    def _reset(self, seed: int) -> tuple[Any, Any]:
+        self.tell({"doing": "in reset()", "stepping": False})
+        obs, info = contract.begin(self.env, seed)
+        self._look_at(obs)
+        return obs, info
+
+    def _look_at(self, obs: Any) -> None:
+        self.codec.write(obs, self.row)
+        for remark in self.codec.remarks(obs):
+            if remark not in self.remarked:
+                self.remarked.add(remark)
+                print(f"penstock: warning: {type(self.env.unwrapped).__name__}: {remark}", file=sys.stderr)

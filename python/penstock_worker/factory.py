@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import base64
+import difflib
 import importlib
 import json
 import os
 import pickle
+import re
 import sys
 from typing import Any
+
+
+class ContractError(TypeError):
+    """A mistake in an env's code or name, with its remedy."""
 
 
 class Maker:
@@ -31,12 +37,26 @@ class Maker:
             return pickle.loads(base64.b64decode(told["pickle"]))  # made by the parent, for this process
         module, _, name = self.id.rpartition(":")
         if module:
-            found: Any = importlib.import_module(module)
+            home = found = importlib.import_module(module)
             for part in name.split("."):
                 found = getattr(found, part, None)
             if callable(found):
                 return found
+            self._refuse_typo(home, name)
         return self._registered(name)
+
+    @staticmethod
+    def _refuse_typo(module: Any, name: str) -> None:
+        """A name that is neither an id of Gymnasium nor in the module."""
+        import gymnasium
+
+        if re.search(r"-v\d+$", name) or name in gymnasium.registry:
+            return
+        here = [key for key, value in vars(module).items()
+                if callable(value) and getattr(value, "__module__", "") == module.__name__ and not key.startswith("_")]
+        near = difflib.get_close_matches(name, here, 3) or here[:8]
+        hint = f"; did you mean {', '.join(near)}?" if near else ""
+        raise ContractError(f"module {module.__name__} has no class or function {name}{hint}")
 
     @staticmethod
     def _registered(name: str) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import faulthandler
-import json
 import os
 import signal
 import socket
 import sys
 import traceback
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from penstock_worker import _runner, factory
 
@@ -22,6 +23,23 @@ def prepare(lifeline: int) -> None:
     faulthandler.register(signal.SIGUSR1, all_threads=True)  # the parent asks a worker that hangs where it is
 
 
+def be_child(lifeline: int, life: Callable[[], Any], held: socket.socket | None = None) -> NoReturn:
+    """What a fork does: `life`, and then its end; `held` is the parent's."""
+    code = 1
+    try:
+        if held is not None:
+            held.close()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        prepare(lifeline)
+        life()
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)  # threads and exit handlers of the env's libraries have no say
+
+
 def work(payload: str, rows: int, worker: int) -> None:
     """Serves the envs of shared rows until the parent wants an end."""
     make = factory.Maker(payload)
@@ -30,25 +48,16 @@ def work(payload: str, rows: int, worker: int) -> None:
     runner.close()
 
 
-def description(payload: str) -> str:
-    """What an env of this kind looks like, as a line of JSON."""
-    try:
-        from penstock_worker import describe
-
-        return json.dumps(describe.describe(factory.Maker(payload)))
-    except BaseException as error:  # whatever the env does, the parent hears of it
-        return json.dumps({"error": said(error)})
-
-
 def said(error: BaseException) -> str:
     """The error with the place in the user's code that it came from."""
-    text = "".join(traceback.format_exception_only(error)).strip()
+    text = str(error) if isinstance(error, factory.ContractError) else "".join(traceback.format_exception_only(error)).strip()
     frames = [f for f in traceback.extract_tb(error.__traceback__) if os.path.dirname(__file__) not in f.filename]
     return text + (f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else "")
 
 
-def answer(descriptor: int, line: str) -> None:
-    with socket.socket(fileno=descriptor) as channel:
-        channel.sendall(line.encode() + b"\n")
-    sys.stderr.flush()
-    os._exit(0)  # threads and exit handlers of the env's libraries have no say
+def status_text(status: int) -> str:
+    """"was killed by signal 11 (Segmentation fault)" or "ended with exit code 3", from a status of waitpid."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return f"was killed by signal {number} ({signal.strsignal(number)})"
+    return f"ended with exit code {os.WEXITSTATUS(status)}"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import socket
 import sys
 import traceback
-from typing import Any, NoReturn
+from typing import Any
 
-from penstock_worker import factory, process
+from penstock_worker import factory, process, trial
 
 TICK_S = 1.0  # how long an ended worker may stay unburied
 
@@ -42,7 +41,8 @@ class Server:
         if request["op"] == "start":
             self.start(request["worker"], descriptors[0])
         elif request["op"] == "describe":
-            self.say(self.ask_child())
+            deadlines = trial.Deadlines(request["start_deadline_s"], request["step_deadline_s"])
+            self.say(trial.describe(self.payload, deadlines, self.lifeline, self.channel))
         else:
             self.wait_for(request["pid"])
             self.say(json.dumps({"status": self.ended.pop(request["pid"], None)}))
@@ -50,40 +50,11 @@ class Server:
     def start(self, worker: int, rows: int) -> None:
         pid = os.fork()
         if pid == 0:
-            self.be_child(lambda: process.work(self.payload, rows, worker))
+            process.be_child(self.lifeline, lambda: process.work(self.payload, rows, worker), self.channel)
         os.close(rows)
         pidfd = os.pidfd_open(pid)
         socket.send_fds(self.channel, [json.dumps({"pid": pid}).encode() + b"\n"], [pidfd])
         os.close(pidfd)
-
-    def ask_child(self) -> str:
-        """The description, by a child: making an env may leave threads behind that no fork survives."""
-        ours, theirs = socket.socketpair()
-        pid = os.fork()
-        if pid == 0:
-            ours.close()
-            self.be_child(lambda: process.answer(theirs.detach(), process.description(self.payload)))
-        theirs.close()
-        with ours, ours.makefile() as lines:
-            text = lines.readline().strip()
-        _, status = os.waitpid(pid, 0)
-        if text:
-            return text
-        return json.dumps({"error": f"the process that made it ended with status {status}"})
-
-    def be_child(self, life: Any) -> NoReturn:
-        code = 1
-        try:
-            self.channel.close()
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            process.prepare(self.lifeline)
-            life()
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            sys.stderr.flush()
-            os._exit(code)
 
     def bury(self) -> None:
         with contextlib.suppress(ChildProcessError):

@@ -34,6 +34,11 @@ bool truth(const py::handle& object) {
   return answer != 0;
 }
 
+/// A function of penstock_worker.contract: it says what is wrong, and what to do.
+py::object contract(const char* function) {
+  return py::module_::import("penstock_worker.contract").attr(function);
+}
+
 Success success_of(const py::object& info) {
   for (const char* key : {"is_success", "success"}) {
     if (info.contains(key)) { return truth(info[key]) ? Success::yes : Success::no; }
@@ -41,28 +46,37 @@ Success success_of(const py::object& info) {
   return Success::unknown;
 }
 
-/// What step() or reset() returned, as a tuple of that many.
-py::tuple parts_of(const py::object& result, std::size_t count, const char* what) {
-  if (!py::isinstance<py::tuple>(result) || py::len(result) != count) {
-    throw py::type_error(std::string(what) +
-                         " is not as Gymnasium has it; an env of the old gym package needs a "
-                         "wrapper such as shimmy's");
-  }
+/// What step() or reset() returned, as a tuple of that many; `check` refuses what is none.
+py::tuple parts_of(const py::object& result, std::size_t count, const char* check) {
+  if (!py::isinstance<py::tuple>(result) || py::len(result) != count) { contract(check)(result); }
   return result.cast<py::tuple>();
+}
+
+double reward_of(const py::object& reward) {
+  const double number = PyFloat_AsDouble(reward.ptr());
+  if (number != -1.0 || PyErr_Occurred() == nullptr) { return number; }
+  PyErr_Clear();
+  return contract("reward_of")(reward).cast<double>();
+}
+
+py::object info_of(const py::object& info) {
+  return PyDict_Check(info.ptr()) != 0 ? info : contract("info_of")(info);
 }
 
 }  // namespace
 
-EnvRunner::EnvRunner(SharedRows& rows, py::object make)
+EnvRunner::EnvRunner(SharedRows& rows, py::object make, bool passes_interrupts)
     : rows_(rows),
       make_(std::move(make)),
-      codec_type_(py::module_::import("penstock_worker.spaces").attr("Codec")),
+      passes_interrupts_(passes_interrupts),
+      codec_type_(py::module_::import("penstock_worker.spaces").attr("EnvCodec")),
       int64_(py::module_::import("numpy").attr("int64")),
       held_(rows.num_envs()) {}
 
 void EnvRunner::work(std::size_t env, Order order) {
   Held& held = held_[env];
-  if (order == Order::step && !held.in_episode) {
+  const bool carries = order == Order::keep || order == Order::restore;
+  if ((order == Order::step || carries) && !held.in_episode) {
     rows_.answer(env) = Answer::absent;
     return;
   }
@@ -73,16 +87,19 @@ void EnvRunner::work(std::size_t env, Order order) {
     rows_.terminated(env) = rows_.truncated(env) = false;
     if (order == Order::step) {
       step(env);
+    } else if (carries) {
+      carry_state(env, order == Order::keep ? "keep" : "bring_back");
     } else {
       begin_episode(env);
     }
     rows_.answer(env) = Answer::ok;
   } catch (py::error_already_set& error) {
-    held.in_episode = false;
+    held.in_episode = held.in_episode && carries;
+    if (passes_interrupts_ && error.matches(PyExc_KeyboardInterrupt)) { throw; }
     write_message(rows_.message(env), said(error));
     rows_.answer(env) = Answer::failed;
   } catch (const std::exception& error) {  // raised on this side of the border
-    held.in_episode = false;
+    held.in_episode = held.in_episode && carries;
     write_message(rows_.message(env), error.what());
     rows_.answer(env) = Answer::failed;
   }
@@ -119,8 +136,7 @@ void EnvRunner::close() {
 void EnvRunner::begin_episode(std::size_t env) {
   Held& held = held_[env];
   held.in_episode = false;
-  const py::tuple result =
-      parts_of(held.reset(py::arg("seed") = rows_.seed(env)), 2, "what reset() returned");
+  const py::tuple result = parts_of(held.reset(py::arg("seed") = rows_.seed(env)), 2, "two_of");
   write_obs(held, result[0], rows_.obs(env), held.obs_row);
   write_legal(env, result[0], result[1]);
   held.in_episode = true;
@@ -128,23 +144,28 @@ void EnvRunner::begin_episode(std::size_t env) {
 
 void EnvRunner::step(std::size_t env) {
   Held& held = held_[env];
-  const py::tuple result = parts_of(held.step(action(env)), 5, "what step() returned");
+  const py::tuple result = parts_of(held.step(action(env)), 5, "five_of");
   const py::object obs = result[0];
-  const double reward = PyFloat_AsDouble(py::object(result[1]).ptr());
-  if (reward == -1.0 && PyErr_Occurred() != nullptr) { throw py::error_already_set(); }
-  rows_.reward(env) = static_cast<float>(reward);
+  const py::object info = info_of(result[4]);
+  rows_.reward(env) = static_cast<float>(reward_of(result[1]));
   const bool terminated = truth(result[2]);
   const bool truncated = truth(result[3]);
   rows_.terminated(env) = terminated;
   rows_.truncated(env) = truncated;
   if (!terminated && !truncated) {
     write_obs(held, obs, rows_.obs(env), held.obs_row);
-    write_legal(env, obs, result[4]);
+    write_legal(env, obs, info);
     return;
   }
-  rows_.success(env) = success_of(result[4]);
+  rows_.success(env) = success_of(info);
   write_obs(held, obs, rows_.final_obs(env), held.final_row);
   begin_episode(env);
+}
+
+/// Between the env and the file that the message names.
+void EnvRunner::carry_state(std::size_t env, const char* way) {
+  const std::string path = rows_.message(env).data();
+  py::module_::import("penstock_worker.state").attr(way)(held_[env].env, path);
 }
 
 py::object EnvRunner::action(std::size_t env) {

@@ -14,8 +14,9 @@ namespace py = pybind11;
 /// Gymnasium envs behind shared rows: carries out orders. Call it with the interpreter's lock held.
 class EnvRunner {
  public:
-  /// `make` makes an env, see penstock_worker.factory.
-  EnvRunner(SharedRows& rows, py::object make);
+  /// `make` makes an env, see penstock_worker.factory. `passes_interrupts`: a KeyboardInterrupt is
+  /// the user's, not a failure of the env, and leaves work().
+  EnvRunner(SharedRows& rows, py::object make, bool passes_interrupts = false);
 
   /// Writes the env's rows and answer; what the env throws becomes its message.
   void work(std::size_t env, Order order);
@@ -40,12 +41,14 @@ class EnvRunner {
   void drop(std::size_t env);
   void begin_episode(std::size_t env);
   void step(std::size_t env);
+  void carry_state(std::size_t env, const char* way);
   py::object action(std::size_t env);
   void write_obs(Held& held, const py::object& obs, std::span<float> row, const py::array& view);
   void write_legal(std::size_t env, const py::object& obs, const py::object& info);
 
   SharedRows& rows_;
   py::object make_;
+  bool passes_interrupts_;
   py::object codec_type_;
   py::object int64_;
   std::vector<Held> held_;  // [N], empty where the env is another worker's

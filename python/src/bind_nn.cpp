@@ -3,6 +3,7 @@
 #include <ATen/Functions.h>
 #include <c10/core/InferenceMode.h>
 
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,12 +27,22 @@ std::string shape_text(const at::Tensor& tensor) {
   return text + "]";
 }
 
+/// The parts of a module that learn as they were given: others were put into eval mode on purpose.
+py::list training_parts(const py::object& module) {
+  py::list parts;
+  for (const py::handle part : module.attr("modules")()) {
+    if (part.attr("training").cast<bool>()) { parts.append(part); }
+  }
+  return parts;
+}
+
 /// A torch.nn.Module that acts as a network. Its forward(obs, legal) runs under the interpreter's
 /// lock: shards take turns in Python and run side by side in torch's kernels and in backward.
 class ModuleNetwork final : public Network {
  public:
   ModuleNetwork(const py::object& module, const EnvSpec& spec, std::size_t num_params)
       : module_(shared_reference(module)),
+        training_parts_(shared_reference(training_parts(module))),
         layout_(spec.obs),
         num_params_(static_cast<std::int64_t>(num_params)),
         mask_width_(spec.action.masked() ? static_cast<std::int64_t>(spec.action.num_actions())
@@ -50,6 +61,7 @@ class ModuleNetwork final : public Network {
     const py::gil_scoped_acquire gil;
     // While sampling, rows are lent memory; a module might keep them.
     const bool lent = c10::InferenceMode::is_enabled();
+    set_learning(!lent);
     const at::Tensor features = features_of(layout_, batch.obs);
     const at::Tensor obs = lent ? features.clone() : features;
     return checked((*module_)(obs, mask(batch, lent)), batch.obs.size(0));
@@ -58,6 +70,13 @@ class ModuleNetwork final : public Network {
   std::vector<std::pair<std::string, at::Tensor>> parameters() override { return parameters_; }
 
  private:
+  /// Dropout and the like are on in updates only; off when acting, predicting and evaluating.
+  void set_learning(bool learning) {
+    if (learning == learning_) { return; }
+    for (const py::handle part : *training_parts_) { part.attr("training") = learning; }
+    learning_ = learning;
+  }
+
   /// Where only the value is wanted no mask is given: everything is legal then.
   [[nodiscard]] py::object mask(const Observation& batch, bool lent) const {
     if (mask_width_ == 0) { return py::none(); }
@@ -87,6 +106,8 @@ class ModuleNetwork final : public Network {
   }
 
   std::shared_ptr<py::object> module_;
+  std::shared_ptr<py::object> training_parts_;
+  bool learning_ = true;
   Layout layout_;
   std::int64_t num_params_;
   std::int64_t mask_width_;  // 0 when the env has no masks
@@ -106,6 +127,22 @@ std::map<std::string, at::Tensor> weights(Engine& engine) {
   return out;
 }
 
+/// (count, mean, deviation) of every feature, as acting uses them; None without normalise.obs.
+py::object normaliser(Engine& engine) {
+  const std::shared_ptr<const PolicyModel> model = engine.model();
+  if (!model->shape().normalised()) { return py::none(); }
+  const std::vector<Moments>& moments = model->normaliser().moments();
+  const at::Tensor out = at::empty({3, static_cast<std::int64_t>(moments.size())}, at::kDouble);
+  auto rows = out.accessor<double, 2>();
+  for (std::size_t f = 0; f < moments.size(); ++f) {
+    const auto column = static_cast<std::int64_t>(f);
+    rows[0][column] = moments[f].count;
+    rows[1][column] = moments[f].mean;
+    rows[2][column] = std::sqrt(moments[f].variance());
+  }
+  return py::cast(out);
+}
+
 }  // namespace
 
 NetworkEntry module_entry(const py::object& module) {
@@ -121,6 +158,8 @@ NetworkEntry module_entry(const py::object& module) {
 
 void bind_nn(py::module_& m) {
   m.def("weights", weights, py::arg("engine"), "A copy of every parameter by name.");
+  m.def("normaliser", normaliser, py::arg("engine"),
+        "Count, mean and deviation [3, F] of every feature, or None without normalise.obs.");
 }
 
 }  // namespace penstock::python

@@ -1,6 +1,9 @@
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
 
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <map>
 #include <optional>
 #include <span>
@@ -12,6 +15,7 @@
 #include "penstock/core/act/actor.h"
 #include "penstock/core/fused/isa.h"
 #include "penstock/core/train/trained_run.h"
+#include "penstock/envs/python/python_env.h"
 #include "penstock_docs.h"
 #include "python_host.h"
 #include "training.h"
@@ -33,6 +37,11 @@ std::shared_ptr<RunPlan> make_plan(const Settings& settings, const py::object& m
 EnvSpec spec_of(const RunPlan& plan) {
   const py::gil_scoped_release unlocked;
   return plan.env().spec();
+}
+
+std::string spaces_of(const RunPlan& plan) {
+  const py::gil_scoped_release unlocked;
+  return pickled_spaces(plan.env());
 }
 
 /// (path, value, doc, origin) of every key.
@@ -61,12 +70,31 @@ void restore(Engine& engine, const std::string& path,
   engine.restore(chosen_checkpoint(dir, word, CheckpointPart::whole, [](const std::string&) {}));
 }
 
+/// On a thread of its own, so that this one can hear signals.
 EvalResult evaluate_engine(Engine& engine, const RunPlan& plan, std::int64_t episodes,
                            std::uint64_t seed, bool deterministic) {
+  constexpr std::chrono::milliseconds kSlice{50};
   const py::gil_scoped_release unlocked;
-  const OneTorchThread one;
-  return evaluate(engine.player(), plan.env(), engine.pool(),
-                  {.episodes = episodes, .seed = seed, .deterministic = deterministic});
+  std::atomic<bool> stop{false};
+  std::future<EvalResult> playing = std::async(std::launch::async, [&] {
+    const OneTorchThread one;
+    return evaluate(
+        engine.player(), plan.env(), engine.pool(),
+        {.episodes = episodes, .seed = seed, .deterministic = deterministic, .stop = &stop});
+  });
+  while (playing.wait_for(kSlice) != std::future_status::ready) {
+    const py::gil_scoped_acquire locked;
+    if (PyErr_CheckSignals() != 0) {
+      const py::error_already_set answer;  // KeyboardInterrupt, say
+      stop = true;
+      {
+        const py::gil_scoped_release again;
+        playing.wait();
+      }
+      throw answer;
+    }
+  }
+  return playing.get();
 }
 
 /// Features [n, F] as the rows that policies read.
@@ -155,14 +183,28 @@ void bind_results(py::module_& m) {
       .def_readonly("ci95_low", &EvalResult::ci95_low, docs::EvalResult_ci95_low)
       .def_readonly("ci95_high", &EvalResult::ci95_high)
       .def_readonly("mean_ep_length", &EvalResult::mean_ep_length)
-      .def_readonly("success_rate", &EvalResult::success_rate, docs::EvalResult_success_rate);
+      .def_readonly("success_rate", &EvalResult::success_rate, docs::EvalResult_success_rate)
+      .def_property_readonly(
+          "stats",
+          [](const EvalResult& r) {
+            return std::map<std::string, double>(r.stats.begin(), r.stats.end());
+          },
+          docs::EvalResult_stats)
+      .def("__repr__", [](const EvalResult& r) {
+        return py::str(
+                   "EvalResult(mean_reward={:.6g}, std_reward={:.6g}, episodes={}, "
+                   "mean_ep_length={:.6g})")
+            .format(r.mean_reward, r.std_reward, r.episodes, r.mean_ep_length);
+      });
   py::class_<Progress>(m, "Progress", docs::Progress)
       .def_readonly("timesteps", &Progress::timesteps)
       .def_readonly("total_timesteps", &Progress::total_timesteps)
       .def_readonly("episodes", &Progress::episodes)
       .def_readonly("fps", &Progress::fps, docs::Progress_fps)
       .def_readonly("ep_rew_mean", &Progress::ep_rew_mean, docs::Progress_ep_rew_mean)
-      .def_readonly("elapsed_s", &Progress::elapsed_s);
+      .def_readonly("elapsed_s", &Progress::elapsed_s)
+      .def_readonly("done", &Progress::done)
+      .def_readonly("left_s", &Progress::left_s);
   py::class_<Summary>(m, "Summary", docs::Summary)
       .def_readonly("digest", &Summary::digest)
       .def_readonly("total_timesteps", &Summary::total_timesteps)
@@ -175,7 +217,8 @@ void bind_results(py::module_& m) {
       .def_readonly("fps", &Summary::fps)
       .def_readonly("time_elapsed", &Summary::time_elapsed)
       .def_property_readonly("perf", [](const Summary& s) { return to_dict(s.perf); })
-      .def("line", &Summary::line, docs::Summary_line);
+      .def("line", &Summary::line, docs::Summary_line)
+      .def("__repr__", [](const Summary& s) { return "Summary(" + s.line() + ")"; });
 }
 
 void bind_engine(py::module_& m) {
@@ -187,6 +230,7 @@ void bind_engine(py::module_& m) {
           "toml", [](const RunPlan& plan) { return to_toml(plan.fields()); }, docs::to_toml)
       .def(
           "spec", [](const RunPlan& plan) { return describe(spec_of(plan)); }, docs::EnvSpec)
+      .def("spaces", spaces_of, docs::pickled_spaces)
       .def("warnings", &RunPlan::warnings, docs::RunPlan_warnings);
   py::class_<Engine>(m, "Engine", docs::Engine)
       .def(py::init(&make_engine), py::arg("plan"))

@@ -17,7 +17,7 @@ class Inline final : public InlineWorker {
   Inline(SharedRows& rows, const std::string& payload) {
     const py::gil_scoped_acquire gil;
     const py::object make = py::module_::import("penstock_worker.factory").attr("Maker")(payload);
-    envs_ = std::make_unique<EnvRunner>(rows, make);
+    envs_ = std::make_unique<EnvRunner>(rows, make, true);
   }
   ~Inline() override {
     const py::gil_scoped_acquire gil;
@@ -41,6 +41,11 @@ Process fork_server(const std::string& payload, int socket, int lifeline, int he
   return {pid, pidfd};
 }
 
+void check_interrupt() {
+  const py::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) { throw py::error_already_set(); }
+}
+
 }  // namespace
 
 Catalog catalog_here(const std::string& pickled) {
@@ -53,6 +58,7 @@ Catalog catalog_here(const std::string& pickled) {
        .payload = to_text(payload),
        .make_inline = [](SharedRows& rows, const std::string& text)
            -> std::unique_ptr<InlineWorker> { return std::make_unique<Inline>(rows, text); },
+       .check_interrupt = check_interrupt,
        .fork_server = fork_server});
 }
 

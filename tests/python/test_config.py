@@ -1,5 +1,8 @@
 """penstock.Config: the keys of the C++ side."""
 
+import copy
+import pickle
+
 import pytest
 
 import penstock
@@ -74,3 +77,11 @@ def test_a_copy_is_its_own():
     other = config.copy()
     other.seed = 2
     assert config.seed == 1 and penstock.PPO("cartpole", config=config, seed=5).config.seed == 5
+
+
+def test_it_is_pickled_and_copied():
+    config = penstock.Config(seed=7, ppo={"clip": 0.1}, env={"id": "masked", "num_actions": 5})
+    for other in (pickle.loads(pickle.dumps(config)), copy.deepcopy(config), copy.copy(config)):
+        assert other == config and repr(other) == repr(config)
+        other.seed = 8
+        assert config.seed == 7

@@ -1,7 +1,10 @@
 """Training from Python: the command line's runs, bit for bit."""
 
+import copy
 import json
 import os
+import pickle
+import re
 import signal
 import sys
 import threading
@@ -209,6 +212,19 @@ class TestSaving:
         assert part.num_timesteps == 2048
         assert penstock.PPO.load(tmp_path / "run").learn().digest == whole.digest
 
+    def test_keys_change_from_loading_on(self, tmp_path):
+        ppo().learn(2048).save(tmp_path / "saved")
+        changed = penstock.PPO.load(tmp_path / "saved", verbose=0, ppo={"clip": 0.1})
+        other = penstock.PPO.load(tmp_path / "saved", verbose=0)
+        assert changed.config.ppo.clip == 0.1 and other.config.ppo.clip == 0.2 and changed.digest == other.digest
+        changed.save(tmp_path / "changed")
+        other.save(tmp_path / "other")
+        assert changed.learn(1024).digest != penstock.PPO.load(tmp_path / "other", verbose=0).learn(1024).digest
+        with pytest.raises(penstock.DataError, match="another number of envs"):
+            penstock.PPO.load(tmp_path / "saved", **{"env.num_envs": 8})
+        with pytest.raises(penstock.ConfigError, match="unknown key 'ppo.clp'"):
+            penstock.PPO.load(tmp_path / "saved", ppo={"clp": 0.1})
+
     def test_nothing_to_save_or_load(self, tmp_path):
         with pytest.raises(penstock.UsageError, match="before the first learn"):
             ppo().save(tmp_path / "saved")
@@ -260,6 +276,13 @@ class TestCallbacks:
         assert [steps for steps, _, _ in seen] == [1024, 2048, 3072] == [1024, 2048, model.num_timesteps]
         assert len({digest for _, _, digest in seen}) == 3 and seen[-1][2] == model.digest
         assert model.learn(1024).num_timesteps == 4096  # it goes on
+
+    def test_a_function_finds_the_metrics_of_updates_in_every_call(self):
+        """Evaluations log other names."""
+        seen = []
+        ppo(run={"eval_interval": 2048, "eval_episodes": 2}).learn(
+            4096, lambda model, progress, metrics: seen.append(metrics["train/approx_kl"]))
+        assert len(seen) > 4
 
     def test_watching_changes_nothing(self, tmp_path):
         callbacks = [penstock.Evaluate(1024, episodes=3), penstock.Checkpoint(2048, tmp_path),
@@ -360,6 +383,90 @@ def test_a_changed_config_counts_from_the_next_learn_on():
         model.learn(2048)
 
 
+class Dropping(torch.nn.Module):
+    """With dropout, and a part that its author has put into eval mode."""
+
+    seen = set()  # (acting, training, training of the frozen part), by all copies
+
+    def __init__(self):
+        super().__init__()
+        self.frozen = torch.nn.Dropout(0.5).eval()
+        self.trunk = torch.nn.Sequential(torch.nn.Linear(4, 64), torch.nn.Dropout(0.5), torch.nn.Linear(64, 3))
+
+    def forward(self, obs, legal):
+        Dropping.seen.add((torch.is_inference_mode_enabled(), self.trunk[1].training, self.frozen.training))
+        out = self.trunk(self.frozen(obs))
+        return out[:, :2], out[:, 2]
+
+
+def test_dropout_is_on_in_updates_only():
+    torch.manual_seed(0)
+    model, rows = ppo(policy=Dropping()), np.random.default_rng(0).normal(size=(500, 4))
+    Dropping.seen.clear()
+    model.learn(2048)
+    assert Dropping.seen == {(True, False, False), (False, True, False)}
+    assert np.array_equal(model.predict(rows)[0], model.predict(rows)[0])
+    assert model.evaluate(5).mean_reward == model.evaluate(5).mean_reward
+    assert model.policy.training
+
+
+def test_reprs_say_what_it_is():
+    model = ppo(run={"eval_episodes": 2}).learn(1024)
+    assert repr(model) == "PPO('cartpole', num_envs=16, seed=3, num_timesteps=1024)"
+    assert re.match(r"Summary\({.*\"digest\":", repr(model.summary)), repr(model.summary)
+    assert re.match(r"EvalResult\(mean_reward=\d.*episodes=2", repr(model.summary.eval)), repr(model.summary.eval)
+
+
+def test_a_model_is_saved_not_pickled():
+    for way in (pickle.dumps, copy.deepcopy, copy.copy):
+        with pytest.raises(TypeError, match=r"save\(path\) writes it and PPO.load\(path\) brings it back"):
+            way(ppo())
+
+
+def test_statistics_of_the_normaliser():
+    assert ppo().normaliser() is None
+    model = ppo(**{"normalise.obs": True}).learn(2048)
+    count, mean, m2 = tensor_of(next(model.run_dir.glob("ckpt/2048/model.safetensors")), "normaliser.obs").T
+    found = model.normaliser()
+    assert np.array_equal(found.count, count) and np.array_equal(found.mean, mean)
+    assert np.allclose(found.std, np.sqrt(m2 / count), rtol=1e-12)
+
+
+class TestHabitsOfStableBaselines3:
+    @pytest.mark.parametrize("name, ours", [
+        ("n_steps", 'rollout={"steps"'), ("batch_size", 'ppo={"minibatch"'), ("n_epochs", 'ppo={"policy_epochs"'),
+        ("gae_lambda", 'ppo={"gae_lambda"'), ("clip_range", 'ppo={"clip"'), ("ent_coef", 'ppo={"entropy_weight"'),
+        ("vf_coef", 'ppo={"value_weight"'), ("max_grad_norm", 'ppo={"max_grad_norm"'), ("n_envs", "num_envs="),
+        ("learning_rate", 'ppo={"learning_rate"')])
+    def test_keys(self, name, ours):
+        with pytest.raises(penstock.ConfigError) as caught:
+            penstock.PPO("cartpole", **{name: 1})
+        assert f"{name} of Stable-Baselines3 is here {ours}" in str(caught.value) and caught.value.exit_code == 78
+        section = ours.split("=")[0]
+        for path in re.findall(r"\"(\w+)\"", ours):  # that it exists
+            assert f"{section}.{path}" in penstock.Config().to_dict()
+
+    def test_schedules_are_words(self):
+        for keys in ({"learning_rate": lambda left: 3e-4 * left}, {"ppo": {"learning_rate": lambda left: 3e-4 * left}}):
+            with pytest.raises(penstock.ConfigError, match='"learning_rate_schedule": "linear"'):
+                penstock.PPO("cartpole", **keys)
+
+    @pytest.mark.parametrize("name, ours", [("callback", "callbacks="), ("progress_bar", "verbose=1")])
+    def test_arguments_of_learn(self, name, ours):
+        with pytest.raises(TypeError, match=rf"learn\(\) takes no argument '{name}'; here it is {ours}"):
+            ppo().learn(1024, **{name: None})
+        with pytest.raises(TypeError, match="its arguments are total_timesteps and callbacks"):
+            ppo().learn(1024, nonsense=1)
+
+
+def test_an_env_of_another_kind_is_refused_by_name(tmp_path):
+    ppo().learn(1024).save(tmp_path / "saved")
+    for env in ("CartPole-v1", "pendulum", lambda: None):
+        with pytest.raises(penstock.UsageError, match="trained on env.id = cartpole, and goes on with nothing else"):
+            penstock.PPO.load(tmp_path / "saved", env=env)
+    assert penstock.PPO.load(tmp_path / "saved", env="Penstock/CartPole-v1").num_timesteps == 1024
+
+
 class TestErrors:
     def test_an_env_that_is_none(self):
         with pytest.raises(TypeError, match="expected an id, or a class or function"):
@@ -379,7 +486,7 @@ class TestErrors:
             penstock.PPO("cartpole", num_envs=65536, **{"rollout.steps": 1_000_000}).learn(1)
 
     def test_warnings(self):
-        with pytest.warns(UserWarning, match="only 1 updates fit"):
+        with pytest.warns(UserWarning, match=r"only 1 updates fit into 1024 steps .*: use learn\(20480\) or fewer"):
             ppo().learn(1024)
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -22,8 +23,14 @@ from penstock import VectorEnv
 HERE = os.path.dirname(__file__)
 CAUSES = {"exception": "ValueError: the valve is stuck", "obs": "the observation is not finite",
           "reward": "the reward is not finite", "mask": "no action is legal", "shape": "has shape (5,)",
-          "exit": "ended with code 3", "kill": "killed by signal 9", "segfault": "killed by signal 11",
+          "exit": "ended with exit code 3", "kill": "killed by signal 9", "segfault": "killed by signal 11",
           "hang": "no answer within 0.4 s"}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Failures of runs without a directory are kept in the working directory."""
+    monkeypatch.chdir(tmp_path)
 
 
 def train(env, steps=2048, **keys):
@@ -98,11 +105,54 @@ def test_what_envs_throw_changes_no_digest():
 def test_the_budget(cli, tmp_path, monkeypatch):
     monkeypatch.setitem(cli.environment, "VIRTUAL_ENV", sys.prefix)
     monkeypatch.setitem(cli.environment, "PYTHONPATH", HERE)
-    done = cli("train", "--env", "worker_envs:Failing", "--set", 'env.kwargs={"every": 1}', "--num-envs", 4,
+    done = cli("train", "--env", "worker_envs:Failing", "--set", 'env.kwargs={"every": 2}', "--num-envs", 4,
                "--num-workers", 2, "--set", "env.max_restarts=3", "--run-dir", tmp_path / "run", code=1)
     assert "envs failed 4 times, more than env.max_restarts = 3; the first: env " in done.stderr
     assert "ValueError: the valve is stuck" in done.stderr
     assert len(list((tmp_path / "run" / "replay").glob("*.json"))) >= 3
+
+
+def test_a_failure_that_no_env_gets_beyond_ends_the_run_early(capfd):
+    with pytest.raises(penstock.Error, match="envs failed 3 times at step 3 in the same way, and none got beyond it: env "
+                                             "0 .*ValueError: the valve is stuck"):
+        train(worker_envs.Failing, num_workers=2, env_kwargs={"every": 1})
+    assert capfd.readouterr().err.count("penstock replay") == 3  # of eight envs
+
+
+def test_the_command_of_a_replay_works(capfd, tmp_path):
+    """The file outlives the run's temporary folder, and the interpreter is named where it was chosen."""
+    model = train(worker_envs.Failing, 256, num_workers=1, env_kwargs={"every": 6}, **{"env.python": sys.executable})
+    folder = model.run_dir
+    del model
+    told = re.findall(r"reproduce it with: penstock replay (\S+)( --python \S+)?\n", capfd.readouterr().err)
+    assert told and not folder.exists()
+    for path, python in told:
+        assert path.startswith("replays/") and (tmp_path / path).exists() and python == f" --python {sys.executable}"
+    kept = train(worker_envs.Failing, 256, num_workers=1, env_kwargs={"every": 6}, run_dir=tmp_path / "run")
+    told = re.findall(r"penstock replay (\S+)\n", capfd.readouterr().err)
+    assert told and all(path.startswith(str(kept.run_dir)) for path in told)
+
+
+def test_a_wrapper_that_keeps_state_over_episodes_is_named_at_resuming(capfd, tmp_path):
+    cases = [("worker_envs:normalised_cartpole", "of its observation is"), ("CartPole-v1", None),
+             ("worker_envs:rewarded_cartpole", "its rewards add up to")]
+    for number, (env, difference) in enumerate(cases):
+        run = tmp_path / str(number)
+        train(env, 1024, num_workers=2, run_dir=run)
+        capfd.readouterr()
+        penstock.PPO.load(run, verbose=0).learn(256)
+        told = re.findall(f"of {env} is not where it was: after its .*actions were taken again, (.*)", capfd.readouterr().err)
+        assert len(told) == (difference is not None) and all(difference in words for words in told)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_wrapper_that_tells_its_state_is_resumed_exactly(workers, capfd, tmp_path):
+    keys = {"num_workers": workers, "ppo": {"minibatch": 128, "learning_rate_schedule": "constant"}}
+    whole = train(worker_envs.kept_cartpole, 1024, **keys)
+    train(worker_envs.kept_cartpole, 512, run_dir=tmp_path / "run", **keys)
+    loaded = penstock.PPO.load(tmp_path / "run", verbose=0).learn(512)
+    assert loaded.digest == whole.digest and loaded.summary.incidents == 0
+    assert "not where it was" not in capfd.readouterr().err
 
 
 def test_killed_workers(tmp_path):

@@ -155,6 +155,14 @@ def test_save_load_and_go_on(tmp_path):
     assert again.digest == inner.digest
 
 
+def test_another_env_of_python_takes_the_place_of_a_runs(tmp_path):
+    train(worker_envs.Guess, 1024).save(tmp_path / "saved")
+    shorter = penstock.PPO.load(tmp_path / "saved", env=lambda: worker_envs.Guess(steps=4), verbose=0)
+    assert shorter.evaluate(5).mean_ep_length == 4
+    with pytest.raises(penstock.Error, match="does not fit"):
+        penstock.PPO.load(tmp_path / "saved", env=worker_envs.Point)
+
+
 def test_what_is_wrong_is_said():
     with pytest.raises(TypeError, match="a function that makes one"):
         penstock.PPO(worker_envs.Guess())

@@ -234,3 +234,87 @@ class OldStyle(gymnasium.Env):
 
 gymnasium.register("Counting-v0", entry_point=Counting)
 gymnasium.register("Guess-v0", entry_point=Guess)
+
+
+class Spaces(gymnasium.Env):
+    """Any spaces: observations are samples, and an action must be one of its space."""
+
+    def __init__(self, observation_space, action_space, steps=8):
+        self.observation_space, self.action_space, self.steps = observation_space, action_space, steps
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.observation_space.seed(seed)
+        self.t = 0
+        return self.observation_space.sample(), {}
+
+    def step(self, action):
+        assert self.action_space.contains(action), repr(action)
+        self.t += 1
+        return self.observation_space.sample(), 0.0, False, self.t == self.steps, {}
+
+
+class Pressing(Worker):
+    """Sends this process signals, once each: `presses` is (step of all envs, signal)."""
+
+    presses = []
+    taken = 0
+
+    def step(self, action):
+        Pressing.taken += 1
+        while Pressing.presses and Pressing.taken >= Pressing.presses[0][0]:
+            os.kill(os.getpid(), Pressing.presses.pop(0)[1])
+            for _ in range(1000):  # signals are answered between these
+                pass
+        return super().step(action)
+
+
+class Slow(Worker):
+    """Hangs where it is told to."""
+
+    def __init__(self, where, step=2):
+        super().__init__()
+        self.where, self.stuck_at = where, step
+        self.wait("init")
+
+    def wait(self, here):
+        if here == self.where:
+            time.sleep(3600)
+
+    def reset(self, *, seed=None, options=None):
+        self.wait("reset")
+        return super().reset(seed=seed)
+
+    def step(self, action):
+        self.wait("step" if self.t == self.stuck_at - 1 else "")
+        return super().step(action)
+
+
+class KeptNormalisation(gymnasium.wrappers.NormalizeObservation):
+    """The same, with its state."""
+
+    def get_state(self):
+        return {"mean": self.obs_rms.mean, "var": self.obs_rms.var, "count": self.obs_rms.count}
+
+    def set_state(self, state):
+        self.obs_rms.mean, self.obs_rms.var, self.obs_rms.count = state["mean"], state["var"], state["count"]
+
+
+def kept_cartpole():
+    return gymnasium.wrappers.TimeLimit(KeptNormalisation(gymnasium.make("CartPole-v1")), 60)
+
+
+def rewarded_cartpole():
+    return gymnasium.wrappers.NormalizeReward(gymnasium.make("CartPole-v1"))
+
+
+def normalised_cartpole():
+    return gymnasium.wrappers.NormalizeObservation(gymnasium.make("CartPole-v1"))
+
+
+class Spoilt(Worker):
+    """Forgets its reward at step 300."""
+
+    def step(self, action):
+        obs, reward, *rest = super().step(action)
+        return obs, None if self.t == 300 else reward, *rest

@@ -17,6 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kLastActions = 5;  // in a message
+constexpr std::int64_t kAlike = 3;       // failures that show that there will be no other
 constexpr double kLastWordsS = 0.2;
 constexpr double kDyingS = 5;
 
@@ -67,11 +68,17 @@ void ProcessEnv::restart(std::size_t worker, const std::string& cause) {
   workers_[worker]->generation.fetch_add(1);
 }
 
+/// In its episode, with the one that it failed at.
+std::size_t ProcessEnv::num_actions_of(std::size_t env) const {
+  const Slot& slot = slots_[env];
+  return (rows_.continuous() ? slot.points.size() : slot.choices.size()) /
+         std::max<std::size_t>(rows_.dims(), 1);
+}
+
 std::string ProcessEnv::place(std::size_t env) const {
   const Slot& slot = slots_[env];
   const std::size_t dims = rows_.dims();
-  const std::size_t taken = (rows_.continuous() ? slot.points.size() : slot.choices.size()) /
-                            std::max<std::size_t>(dims, 1);
+  const std::size_t taken = num_actions_of(env);
   const std::size_t first = taken > kLastActions ? taken - kLastActions : 0;
   const Json last = rows_.continuous() ? action_rows(slot.points, dims, first)
                                        : action_rows(slot.choices, dims, first);
@@ -84,6 +91,23 @@ void ProcessEnv::report(std::size_t env, const std::string& cause) {
   add_incident(
       place(env) + ": " + cause, replay_text(env, cause),
       fmt::format("env-{}-episode-{}.json", options_.envs.first + env, slots_[env].episode));
+  refuse_if_hopeless(env, cause);
+}
+
+/// The same cause at the same step again and again, and no env has ever got beyond it: a mistake in
+/// the env's code, which starting again does not mend.
+void ProcessEnv::refuse_if_hopeless(std::size_t env, const std::string& cause) {
+  const std::scoped_lock lock(incidents_mutex_);
+  const std::size_t step = num_actions_of(env);
+  alike_ = cause == last_cause_ && step == last_step_ ? alike_ + 1 : 1;
+  last_cause_ = cause;
+  last_step_ = step;
+  if (alike_ >= kAlike && step > 0 && furthest_ < static_cast<std::int64_t>(step)) {
+    throw Error(Exit::failed,
+                fmt::format("envs failed {} times at step {} in the same way, and none got beyond "
+                            "it: {}",
+                            alike_, step, first_cause_));
+  }
 }
 
 void ProcessEnv::add_incident(const std::string& what, std::string replay,

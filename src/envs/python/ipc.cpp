@@ -127,6 +127,21 @@ bool readable_within(int fd, double seconds) {
   }
 }
 
+namespace {
+
+bool readable_or_asked(int fd, double seconds, const std::function<void()>& meanwhile) {
+  constexpr double kSliceS = 0.1;
+  if (!meanwhile) { return readable_within(fd, seconds); }
+  const Stopwatch watch;
+  do {
+    if (readable_within(fd, kSliceS)) { return true; }
+    meanwhile();
+  } while (watch.seconds() < seconds);
+  return false;
+}
+
+}  // namespace
+
 void send_line(int socket, const std::string& line, int descriptor) {
   std::string text = line + "\n";
   iovec data{.iov_base = text.data(), .iov_len = text.size()};
@@ -148,10 +163,13 @@ void send_line(int socket, const std::string& line, int descriptor) {
   }
 }
 
-std::string receive_line(int socket, double seconds, Descriptor* descriptor) {
+std::string receive_line(int socket, double seconds, Descriptor* descriptor,
+                         const std::function<void()>& meanwhile) {
   std::string text;
   while (text.empty() || text.back() != '\n') {
-    if (!readable_within(socket, seconds)) { refuse("the server of workers is silent", ETIMEDOUT); }
+    if (!readable_or_asked(socket, seconds, meanwhile)) {
+      refuse("the server of workers is silent", ETIMEDOUT);
+    }
     std::array<char, 4096> buffer{};
     iovec data{.iov_base = buffer.data(), .iov_len = buffer.size()};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,8 +45,9 @@ Process spawn_python(const std::string& python, const std::vector<std::string>& 
 bool readable_within(int fd, double seconds);
 
 /// A line of text with a descriptor beside it (-1: none). Throw IoError when the other side is gone
-/// or silent.
+/// or silent. `meanwhile` is called several times a second; what it throws is passed on.
 void send_line(int socket, const std::string& line, int descriptor);
-std::string receive_line(int socket, double seconds, Descriptor* descriptor);
+std::string receive_line(int socket, double seconds, Descriptor* descriptor,
+                         const std::function<void()>& meanwhile = {});
 
 }  // namespace penstock::detail

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "envs/python/ipc.h"
 #include "penstock/core/base/errors.h"
@@ -19,8 +20,14 @@ namespace {
 using detail::Descriptor;
 using Json = nlohmann::json;
 
-constexpr double kAnswerS = 20;     // to fork, or to say how a process ended
-constexpr double kDescribeS = 300;  // to import and make an env for the first time
+constexpr double kAnswerS = 20;  // to fork, or to say how a process ended
+
+/// For an answer to describe(). A trial holds to its deadlines by itself; what is left is an import
+/// that hangs.
+double longest(const TrialOptions& options) {
+  constexpr double kSlowSteps = 4;
+  return 2 * options.start_deadline_s + kSlowSteps * options.step_deadline_s + kAnswerS;
+}
 
 /// Waits for a child of ours that has ended.
 std::string reap(pid_t pid) {
@@ -47,18 +54,25 @@ class SpawnLauncher final : public Launcher {
   explicit SpawnLauncher(WorkerCommand command)
       : command_(std::move(command)), payload_(detail::memory_with(command_.payload)) {}
 
-  std::string describe() override {
+  std::string describe(const TrialOptions& options) override {
     detail::Pair socket = detail::make_socket();
-    const Process process = detail::spawn_python(
-        command_.python, {"describe"}, {payload_.get(), lifeline_.get(), socket.theirs.get()});
+    const Process process =
+        detail::spawn_python(command_.python,
+                             {"describe", fmt::format("{}", options.start_deadline_s),
+                              fmt::format("{}", options.step_deadline_s)},
+                             {payload_.get(), lifeline_.get(), socket.theirs.get()});
     socket.theirs.close();
     try {
-      std::string answer = detail::receive_line(socket.ours.get(), kDescribeS, nullptr);
+      std::string answer =
+          detail::receive_line(socket.ours.get(), longest(options), nullptr, options.meanwhile);
       reap(process.pid());
       return answer;
     } catch (const IoError&) {
+      return no_answer(command_.python, process, longest(options));
+    } catch (...) {  // the caller does not wait any longer
       process.kill();
-      return to_text(Json{{"error", no_answer(command_.python, reap(process.pid()))}});
+      reap(process.pid());
+      throw;
     }
   }
 
@@ -69,11 +83,21 @@ class SpawnLauncher final : public Launcher {
 
   std::string end_of(const Process& process) override { return reap(process.pid()); }
 
-  static std::string no_answer(const std::string& python, const std::string& end) {
-    return fmt::format(
-        "`{} -m penstock_worker` {} before it could make an env; install penstock there, or name "
-        "another interpreter: --set env.python=PATH",
-        python, end);
+  /// Ends the process and says, as describe() does, why nothing is known.
+  static std::string no_answer(const std::string& python, const Process& process, double waited_s) {
+    const bool hangs = !process.ended_within(1);  // its socket closes a moment before it ends
+    process.kill();
+    const std::string end = reap(process.pid());
+    const std::string error =
+        hangs ? fmt::format(
+                    "no answer within {} s; its import hangs, or needs a larger "
+                    "env.start_deadline_s",
+                    waited_s)
+              : fmt::format(
+                    "`{} -m penstock_worker` {} before it could make an env; install penstock "
+                    "there, or name another interpreter: --set env.python=PATH",
+                    python, end);
+    return to_text(Json{{"error", error}});
   }
 
  private:
@@ -95,14 +119,19 @@ class ServerLauncher final : public Launcher {
     if (server_.pid() > 0) { reap(server_.pid()); }
   }
 
-  std::string describe() override {
+  std::string describe(const TrialOptions& options) override {
     const std::scoped_lock lock(mutex_);
+    const Json request = {{"op", "describe"},
+                          {"start_deadline_s", options.start_deadline_s},
+                          {"step_deadline_s", options.step_deadline_s}};
     try {
-      return ask({{"op", "describe"}}, -1, kDescribeS, nullptr);
+      return ask(request, -1, longest(options), nullptr, options.meanwhile);
     } catch (const IoError&) {
+      const Process ended = std::exchange(server_, {});
+      return SpawnLauncher::no_answer(command_.python, ended, longest(options));
+    } catch (...) {  // the caller does not wait any longer
       server_.kill();
-      return to_text(
-          Json{{"error", SpawnLauncher::no_answer(command_.python, reap(server_.pid()))}});
+      throw;
     }
   }
 
@@ -140,10 +169,11 @@ class ServerLauncher final : public Launcher {
   }
 
  private:
-  std::string ask(const Json& request, int descriptor, double seconds, Descriptor* answered) {
+  std::string ask(const Json& request, int descriptor, double seconds, Descriptor* answered,
+                  const std::function<void()>& meanwhile = {}) {
     if (!server_.running()) { start_server(); }
     detail::send_line(socket_.get(), to_text(request), descriptor);
-    return detail::receive_line(socket_.get(), seconds, answered);
+    return detail::receive_line(socket_.get(), seconds, answered, meanwhile);
   }
 
   void start_server() {

@@ -43,7 +43,7 @@ std::string status_text(int status) {
   if (WIFSIGNALED(status)) {
     return fmt::format("killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
   }
-  return fmt::format("ended with code {}", WEXITSTATUS(status));
+  return fmt::format("ended with exit code {}", WEXITSTATUS(status));
 }
 
 }  // namespace penstock

@@ -237,6 +237,9 @@ void ProcessEnv::read_outcome(std::size_t env, std::size_t row, OutcomeRows outc
   const float reward = rows_.reward(env);
   slot.total_reward += reward;
   ++slot.steps;
+  if (slot.steps > furthest_.load(std::memory_order_relaxed)) {
+    furthest_.store(slot.steps, std::memory_order_relaxed);  // of threads at once, any will do
+  }
   outcome.reward[row] = reward;
   outcome.terminated[row] = rows_.terminated(env);
   outcome.truncated[row] = rows_.truncated(env);

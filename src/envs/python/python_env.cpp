@@ -58,7 +58,9 @@ struct PythonEnvConfig {
 /// What describe() of penstock_worker tells of an env.
 struct Description {
   EnvSpec spec;
-  double step_s = 0;  // a step takes
+  double step_s = 0;   // a step takes
+  std::string spaces;  // as pickled_spaces() has them
+  bool keeps_state = false;
 };
 
 template <class T>
@@ -105,6 +107,8 @@ Description parse(const std::string& id, const std::string& text) {
     throw ConfigError(fmt::format("env.id = {}: {}", id, error.what()));
   }
   out.step_s = json.at("step_s");
+  out.spaces = json.value("spaces", "");
+  out.keeps_state = json.value("keeps_state", false);
   return out;
 }
 
@@ -149,6 +153,7 @@ class PythonEnvFactory final : public EnvFactory {
   std::vector<Field> fields() override { return fields_of(config_, "env."); }
 
   [[nodiscard]] EnvSpec spec() const override { return description().spec; }
+  [[nodiscard]] std::string spaces() const { return description().spaces; }
 
   [[nodiscard]] std::unique_ptr<VecEnv> make_slice(EnvSlice slice,
                                                    std::uint64_t seed) const override {
@@ -160,7 +165,8 @@ class PythonEnvFactory final : public EnvFactory {
                                 .num_workers = workers_for(slice.count, known.step_s),
                                 .step_deadline_s = config_.step_deadline_s,
                                 .start_deadline_s = config_.start_deadline_s,
-                                .max_restarts = config_.max_restarts};
+                                .max_restarts = config_.max_restarts,
+                                .keeps_state = known.keeps_state};
     if (options.num_workers == 0) {
       return std::make_unique<ProcessEnv>(known.spec, options, [this](SharedRows& rows) {
         return host_.make_inline(rows, payload());
@@ -239,7 +245,10 @@ class PythonEnvFactory final : public EnvFactory {
     Kind& shared = kind();
     const std::scoped_lock lock(shared.mutex);
     if (!shared.known) {
-      shared.known = std::make_unique<Description>(parse(id_, from->describe()));
+      const TrialOptions trial{.start_deadline_s = config_.start_deadline_s,
+                               .step_deadline_s = config_.step_deadline_s,
+                               .meanwhile = host_.check_interrupt};
+      shared.known = std::make_unique<Description>(parse(id_, from->describe(trial)));
     }
     return *shared.known;
   }
@@ -264,6 +273,11 @@ bool names_python_env(const std::string& id) {
 
 std::unique_ptr<EnvFactory> make_python_env(const std::string& id, PythonHost host) {
   return std::make_unique<PythonEnvFactory>(id, std::move(host));
+}
+
+std::string pickled_spaces(const EnvFactory& factory) {
+  const auto* python = dynamic_cast<const PythonEnvFactory*>(&factory);
+  return python != nullptr ? python->spaces() : "";
 }
 
 }  // namespace penstock

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "penstock/envs/python/process_env.h"
@@ -20,6 +21,9 @@ struct ProcessEnv::Slot {
   bool complete = true;  // the actions below are all of the episode
   std::vector<std::int64_t> choices;
   std::vector<float> points;
+  std::vector<float> seen;     // once loaded: the row to act on when it was saved; empty: unknown
+  std::string own_state;       // likewise: what the env said; empty: nothing
+  double repeated_reward = 0;  // likewise: of the actions that were taken again
 
   template <class Archive>
   void state(Archive& archive) {

@@ -18,14 +18,22 @@ class InlineWorker {
   virtual void work(std::size_t env, Order order) = 0;
 };
 
+/// How long an env may take while it is tried out.
+struct TrialOptions {
+  double start_deadline_s = 300;  // to be made, and to be reset
+  double step_deadline_s = 60;
+  /// Called several times a second meanwhile; what it throws ends the trial and is passed on.
+  std::function<void()> meanwhile = {};
+};
+
 /// Starts workers. Thread safe.
 class Launcher {
  public:
   virtual ~Launcher() = default;
   /// What an env of this kind looks like, as JSON (python/penstock_worker/describe.py says how), or
   /// {"error": "..."}.
-  /// Takes as long as an interpreter and an env take to start; at most 300 s.
-  virtual std::string describe() = 0;
+  /// Takes as long as an interpreter and an env take to start, within the deadlines.
+  virtual std::string describe(const TrialOptions& options) = 0;
   /// A worker that serves its range of the rows, and ends with this process. Throws IoError, or
   /// ConfigError when there is no such interpreter.
   virtual Process start(const SharedRows& rows, std::size_t worker) = 0;

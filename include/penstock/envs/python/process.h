@@ -33,7 +33,7 @@ class Process {
   int fd_ = -1;
 };
 
-/// "killed by signal 9 (Killed)" or "ended with code 3", from a status of waitpid.
+/// "killed by signal 9 (Killed)" or "ended with exit code 3", from a status of waitpid.
 std::string status_text(int status);
 
 }  // namespace penstock

@@ -37,6 +37,7 @@ class ProcessEnv final : public VecEnv, private AsyncStepper {
     double step_deadline_s = 60;     // a step that takes longer counts as hanging
     double start_deadline_s = 300;   // for a worker's first answer, and for making an env
     std::int64_t max_restarts = 10;  // of envs and workers together, in this process
+    bool keeps_state = false;        // envs tell their state, beyond the seed and the actions
   };
 
   /// Starts the workers and does not wait for them. The launcher lives as long as the last who
@@ -61,7 +62,7 @@ class ProcessEnv final : public VecEnv, private AsyncStepper {
   /// From any thread.
   std::vector<Incident> take_incidents() override;
 
-  /// Seed and actions of the episode, not the env: workers are not asked. Of episodes beyond a
+  /// Seed and actions of the episode; the env is asked where it keeps state. Of episodes beyond a
   /// million steps only the seed is kept, and they are discarded when loaded.
   void save(std::size_t env, std::vector<std::byte>& out) const override;
   /// The actions are taken again by the next step, which may take long.
@@ -96,11 +97,18 @@ class ProcessEnv final : public VecEnv, private AsyncStepper {
   // Failures.
   void report(std::size_t env, const std::string& cause);
   void add_incident(const std::string& what, std::string replay, std::string replay_name);
+  void refuse_if_hopeless(std::size_t env, const std::string& cause);
+  [[nodiscard]] std::size_t num_actions_of(std::size_t env) const;
   [[nodiscard]] std::string place(std::size_t env) const;
   [[nodiscard]] std::string replay_text(std::size_t env, const std::string& cause) const;
   // Resuming.
   void catch_up(EnvRange range);
   void repeat_actions(const std::vector<std::size_t>& envs);
+  void compare_with_saved(std::size_t env);
+  bool carry_state(std::size_t env, Order order, const std::string& path);
+  std::string own_state(std::size_t env);
+  bool give_state_back(std::size_t env);
+  void remark(std::string message);
 
   EnvSpec spec_;
   Options options_;
@@ -115,6 +123,11 @@ class ProcessEnv final : public VecEnv, private AsyncStepper {
   std::vector<Incident> incidents_;
   std::string first_cause_;
   std::int64_t restarts_ = 0;
+  std::string last_cause_;                    // without the place
+  std::size_t last_step_ = 0;                 // that it was at
+  std::int64_t alike_ = 0;                    // failures in a row with that cause at that step
+  std::atomic<std::int64_t> furthest_{0};     // the most steps that an episode has had
+  std::atomic<bool> told_of_inexact_{false};  // an env that was loaded is not where it was
 };
 
 }  // namespace penstock

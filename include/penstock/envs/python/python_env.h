@@ -17,6 +17,8 @@ struct PythonHost {
   std::string payload = "{}";  // JSON
   /// Envs in this process.
   std::function<std::unique_ptr<InlineWorker>(SharedRows&, const std::string& payload)> make_inline;
+  /// Called several times a second while an env is tried out; throws where the user wants an end.
+  std::function<void()> check_interrupt;
   /// A fork of this process that serves as a server.
   std::function<Process(const std::string& payload, int socket, int lifeline, int held)>
       fork_server;
@@ -32,5 +34,9 @@ bool names_python_env(const std::string& id);
 /// factories of the same id, keywords and interpreter. Those calls throw ConfigError with the
 /// reason when the env cannot be made.
 std::unique_ptr<EnvFactory> make_python_env(const std::string& id, PythonHost host = {});
+
+/// Gymnasium's spaces of a factory's env as Python pickles them, (observation, action), in base64.
+/// Empty when the env is not of Python, or its spaces do not pickle. Throws as spec() does.
+std::string pickled_spaces(const EnvFactory& factory);
 
 }  // namespace penstock

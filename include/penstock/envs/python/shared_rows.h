@@ -15,6 +15,8 @@ enum class Order : std::uint32_t {
   reset = 1,    // the next episode, with the seed in the row; makes the env first if need be
   step = 2,     // with the action in the row; an episode that ends is followed by a reset
   rebuild = 3,  // makes the env again, then as reset
+  keep = 4,     // writes the env's own state into the file that the message names
+  restore = 5,  // gives the env the state that is in that file
 };
 
 /// What became of an order.

@@ -86,7 +86,7 @@ class Toy {
 /// Workers that are forks of the test.
 class ForkLauncher final : public Launcher {
  public:
-  std::string describe() override { return "{}"; }
+  std::string describe(const TrialOptions& /*options*/) override { return "{}"; }
   Process start(const SharedRows& rows, std::size_t worker) override {
     std::cout.flush();  // or the child would print it again
     const pid_t pid = ::fork();
@@ -266,12 +266,27 @@ TEST_CASE("the budget ends it with the first cause") {
   const auto envs = make(1, 1);
   Driver driver(*envs);
   driver.reset();
+  driver.step({1});  // so a first step is possible
   for (int t = 0; t < 5; ++t) { driver.step({8}); }
   CHECK_THROWS_WITH_AS(
       driver.step({8}),
       doctest::Contains(
-          "more than env.max_restarts = 5; the first: env 0 (seed 100, episode 0, step 1"),
+          "more than env.max_restarts = 5; the first: env 0 (seed 100, episode 0, step 2"),
       Error);
+}
+
+TEST_CASE("a failure that nobody ever gets beyond ends it early") {
+  for (const std::size_t workers : {0U, 1U}) {
+    const auto envs = make(1, workers);
+    Driver driver(*envs);
+    driver.reset();
+    driver.step({8});
+    driver.step({8});
+    CHECK_THROWS_WITH_AS(
+        driver.step({8}),
+        doctest::Contains("3 times at step 1 in the same way, and none got beyond it: env 0"),
+        Error);
+  }
 }
 
 TEST_CASE("a loaded env is where it was") {
@@ -299,6 +314,31 @@ TEST_CASE("a loaded env is where it was") {
     }
     CHECK(whole.ends[1].total_reward == resumed.ends[1].total_reward);
     CHECK_THROWS_AS(second->load(0, std::vector<std::byte>(3)), DataError);
+  }
+}
+
+TEST_CASE("a loaded env that is not where it was is named, once") {
+  for (const std::size_t workers : {0U, 1U}) {
+    const auto first = make(2, workers);
+    Driver whole(*first);
+    whole.reset();
+    whole.step({3, 1});
+    whole.step({2, 1});
+    ProcessEnv::Options other = options(2, 0);
+    other.seed = 200;  // as an env that shows more than its seed and actions
+    const auto second = std::make_unique<ProcessEnv>(
+        toy_spec(), other, [](SharedRows& rows) { return std::make_unique<ToyInline>(rows); });
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::vector<std::byte> bytes;
+      first->save(i, bytes);
+      second->load(i, bytes);
+    }
+    Driver resumed(*second);
+    resumed.step({1, 1}, {0, 1});
+    resumed.step({1, 1}, {1, 2});
+    const std::vector<Incident> incidents = second->take_incidents();
+    REQUIRE(incidents.size() == 1);
+    CHECK(incidents[0].message.find("env 0 of toy is not where it was") == 0);
   }
 }
 

@@ -220,7 +220,7 @@ TEST_CASE("a process is running until it ends, and its end is told in words") {
   CHECK(end_of(waits) == "killed by signal 9 (Killed)");
   const Process leaves = forked([] { ::_exit(3); });
   CHECK(leaves.ended_within(60));
-  CHECK(end_of(leaves) == "ended with code 3");
+  CHECK(end_of(leaves) == "ended with exit code 3");
   const Process told = forked([] {
     for (;;) { ::pause(); }
   });
@@ -296,7 +296,7 @@ TEST_CASE("a worker does not outlive its parent, not even inside an env's code")
   CHECK(worker.running());
   ::close(pipe[1]);  // what the kernel does for a parent that was killed
   CHECK(worker.ended_within(60));
-  CHECK(end_of(worker) == "ended with code 0");
+  CHECK(end_of(worker) == "ended with exit code 0");
 }
 
 TEST_CASE("a process that was moved from is nobody's, and signals to it go nowhere") {
