@@ -2,10 +2,14 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
 import pytest
+
+# A shell that starts this in the background lets it ignore Ctrl-C, and all that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 COMMANDS = [[sys.executable, "-m", "penstock"]]
 if "PENSTOCK_TEST_EXE" in os.environ:
