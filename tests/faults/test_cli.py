@@ -223,7 +223,7 @@ def test_epochs_their_lines_and_their_checkpoints(penstock, tmp_path):
 def test_keys_of_the_env_are_options(penstock, tmp_path):
     plan = penstock("train", *EPOCHS, "--max-steps=30", "--episodes", 1000, "--dry-run").stdout
     assert "max_steps = 30  # --max-steps" in plan and "steps = 30" in plan
-    assert "# 1000 episodes: 15 epochs of 64 and a remainder of 40" in plan and "# 16 updates of 1920 samples" in plan
+    assert "# 1000 episodes: 15 epochs of 64 and a remainder of 40" in plan and "# 16 updates, 1920 samples each" in plan
     assert "'--max-steps'" in penstock("train", "--env", "pendulum", "--max-step", 3, code=2).stderr
     assert "'--episodes'" in penstock("train", "--env", "pendulum", "--episode", 3, code=2).stderr
     assert "expected a value" in penstock("train", "--env", "pendulum", "--max-steps", code=2).stderr

@@ -53,7 +53,7 @@ def test_the_failure_rate_lives_where_vehicles_are_few(penstock, vehicles, least
 def test_the_plan_says_epochs_memory_and_too_few_episodes(penstock):
     plan = penstock("train", "--recipe", "dvrptw", "--episodes", 1000, "--dry-run").stdout
     assert "# 1000 episodes: 15 epochs of 64 and a remainder of 40" in plan
-    assert "# 16 updates of 1920 samples" in plan
+    assert "# 16 updates, 1920 samples each" in plan
     assert re.search(r"# memory: [0-9.]+ MB = rollout [0-9.]+, weights", plan) and "warning" not in plan
     assert "# warning" in penstock("train", "--recipe", "dvrptw-256", "--episodes", 1000, "--dry-run").stdout
     large = penstock.json("train", "--recipe", "dvrptw-256", "--dry-run")
