@@ -74,7 +74,7 @@ def test_booking_env(penstock, oracle, least):
 
 def test_booking_is_learnt_faster_than_its_source_claims(penstock, tmp_path):
     out = tmp_path / "rates.json"
-    subprocess.run([sys.executable, ROOT / "bench" / "dvrptw" / "throughput", "--penstock", penstock.exe, "--envs", "64",
+    subprocess.run([sys.executable, ROOT / "bench" / "booking" / "throughput", "--penstock", penstock.exe, "--envs", "64",
                     "--oracles", "insertion,rr-50,neural", "--epochs", "sane", "--threads", "2", "--rounds", "1",
                     "--updates", "8", "--json", out], check=True, capture_output=True, cwd=ROOT)
     ratio = {row["oracle"]: row["ratio"] for row in json.loads(out.read_text())}
