@@ -70,4 +70,4 @@ penstock_module(app/bench TORCH "benchmarks of envs and training beside bare lib
 penstock_module(app/catalog "the one table of envs, networks and domains"
   DEPENDS penstock::classic penstock::cage2_cli penstock::booking_cli penstock::python)
 penstock_module(app/cli TORCH "the verbs; takes a catalog, knows none and no domain"
-  DEPENDS penstock::bench penstock::contract PRIVATE_DEPENDS nlohmann_json::nlohmann_json)
+  DEPENDS penstock::bench penstock::contract penstock::page PRIVATE_DEPENDS nlohmann_json::nlohmann_json)

@@ -51,19 +51,21 @@ class PPO:
     then lives in `num_workers` processes ("auto": as many as measurements say; 0: in this one), made with `env_kwargs`.
     Keywords are the config's keys, nested or dotted. `policy` is a torch.nn.Module whose forward(obs, legal) returns
     (logits, value): it is deep-copied once per shard, and gets the trained weights at the end of learn(). The run lives
-    in `run_dir`, or in a temporary folder that goes with the object: save() keeps it.
+    in `run_dir`, or in a temporary folder that goes with the object: save() keeps it. `start_from` is a run directory
+    whose policy and normaliser it begins with: another env of the same spaces, number of envs or any other key will do.
     """
 
     def __init__(self, env: Any, num_envs: int | None = None, seed: int | None = None, *,
                  num_workers: int | str | None = None, env_kwargs: dict[str, Any] | None = None,
                  config: Config | None = None, policy: torch.nn.Module | None = None,
-                 run_dir: str | os.PathLike[str] | None = None, verbose: int = 1, **keys: Any):
+                 run_dir: str | os.PathLike[str] | None = None, start_from: str | os.PathLike[str] | None = None,
+                 verbose: int = 1, **keys: Any):
         if policy is not None and not isinstance(policy, torch.nn.Module):
             raise TypeError(f"policy = {policy!r}: expected a torch.nn.Module; without one the network is "
                             'net={"kind": "mlp", "hidden": [64, 64], "activation": "tanh"}')
         name, pickled = named(env)
         given = {"env.id": name, "env.num_envs": num_envs, "seed": seed, "run.dir": run_dir, "workers": num_workers,
-                 "env.kwargs": env_kwargs}
+                 "env.kwargs": env_kwargs, "run.start_from": start_from}
         config = (config or Config()).copy(module=policy, pickled=pickled)
         config.update({path: value for path, value in given.items() if value is not None} | keys)
         self._begin(config, policy, verbose)
@@ -81,6 +83,7 @@ class PPO:
         self._temporary = False
         self._engine: _core.Engine | None = None
         self._predictions = 0
+        self._given: dict[str, torch.Tensor] = {}  # weights for a run that has not begun
         self._use_plan()
 
     def _use_plan(self) -> None:
@@ -101,7 +104,12 @@ class PPO:
         and the network stay as they are."""
         folder = pathlib.Path(path)
         config = recorded_config(folder, policy, env)
+        recorded = config.env.num_envs
         config.update(keys)
+        if config.env.num_envs != recorded:
+            raise _core.UsageError(f"{folder}: a run goes on with its own {recorded} envs; with another number, begin a "
+                                   f"new one with its policy: PPO({config.env.id!r}, num_envs={config.env.num_envs}, "
+                                   f"start_from={str(folder)!r})")
         model = cls.__new__(cls)
         model._begin(config, policy, verbose)
         model._run_dir = folder
@@ -189,6 +197,23 @@ class PPO:
         """A copy of every parameter by name."""
         return _core.weights(self._at_rest())
 
+    def set_weights(self, weights: dict[str, torch.Tensor]) -> None:
+        """Parameters by name, as weights() gives them; those that are not named stay. learn() goes on from them."""
+        given = {name: torch.as_tensor(value, dtype=torch.float32) for name, value in weights.items()}
+        self._at_rest().set_weights(given)
+        if self._run_dir is None:
+            self._given |= given
+        elif self._training is None:
+            self._write_weights(given)
+        self._give_weights()
+
+    def _write_weights(self, given: dict[str, torch.Tensor]) -> None:
+        """Into the run's newest checkpoint."""
+        run = _core.Training(self._plan, str(self._run_dir), False, lambda now: False, lambda now, metrics: False,
+                             lambda text: None)
+        run.engine.set_weights(given)
+        run.save()
+
     def normaliser(self) -> Normaliser | None:
         """The statistics of normalise.obs; None without it."""
         found = _core.normaliser(self._at_rest())
@@ -225,6 +250,10 @@ class PPO:
         self._thread = threading.get_ident()
         try:
             self._training = _core.Training(plan, str(self._run_dir), fresh, progress, logged, note)
+            if self._given:
+                self._training.engine.set_weights(self._given)
+                self._training.save()  # from here on the run has them
+                self._given = {}
         except BaseException:
             self._run_dir = None if fresh else self._run_dir
             raise
@@ -290,6 +319,9 @@ class PPO:
             self._engine = _core.Engine(self._plan)
             if self._run_dir is not None:
                 self._engine.restore(str(self._run_dir), "latest")
+            else:
+                self._engine.take_policy(self.config.run.start_from)
+            self._engine.set_weights(self._given)
         return self._engine
 
     def _give_weights(self) -> None:

@@ -88,6 +88,17 @@ def info_of(info: Any, whose: str = "step") -> Any:
     return info
 
 
+def number_in(info: Any, key: str) -> float:
+    """Of the info that ends an episode; env.info_keys names it."""
+    if key not in info:
+        raise ContractError(f"env.info_keys names {key!r}, which the info of an episode's last step does not have"
+                            f"{'; it has ' + ', '.join(map(str, info)) if info else ''}")
+    try:
+        return float(info[key])
+    except (TypeError, ValueError) as error:
+        raise ContractError(f"info[{key!r}] is {what(info[key])}; env.info_keys takes single numbers") from error
+
+
 def what(result: Any) -> str:
     """A value in few words."""
     if isinstance(result, tuple):

@@ -23,16 +23,16 @@ Tell = Callable[[dict[str, Any]], None]
 
 
 def describe(make: Any, tell: Tell) -> None:
-    """Tells what an env looks like, then what it is doing, then how long a step takes."""
+    """Tells what an env looks like, then what it is doing, then how long a step takes and computes."""
     env = contract.env_of(make())
     tell({"doing": "in reset()", "stepping": False})  # which the codec may need, to see whether there are masks
     codec = EnvCodec(env)
     tell({"known": {"parts": codec.parts(), "action": codec.action() | {"masked": codec.masked}, "spaces": pickled(env),
                     "keeps_state": bool(state.layers(env))}})
-    step_s = Trial(env, codec, tell).time_of_step()
+    step_s, cpu_s = Trial(env, codec, tell).time_of_step()
     tell({"doing": "in close()", "stepping": True})
     env.close()
-    tell({"step_s": step_s})
+    tell({"step_s": step_s, "step_cpu_s": cpu_s})
 
 
 def pickled(env: Any) -> str:
@@ -44,6 +44,10 @@ def pickled(env: Any) -> str:
         return ""
 
 
+def median(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]
+
+
 class Trial:
     """Some steps of random actions, legal ones where there are masks."""
 
@@ -52,10 +56,10 @@ class Trial:
         self.row = np.empty(sum(int(np.prod(part["shape"], dtype=int)) for part in codec.parts()), np.float32)
         self.remarked: set[str] = set()
 
-    def time_of_step(self) -> float:
-        """Median seconds. An env that fails here may fail later too, where it is survived: it is no reason not to
+    def time_of_step(self) -> tuple[float, float]:
+        """Median seconds, by the wall and of the CPU. An env that fails here may fail later too, where it is survived: it is no reason not to
         begin. What is a mistake in its code is one."""
-        times: list[float] = []
+        times: list[tuple[float, float]] = []
         try:
             self._steps(times)
         except contract.ContractError:
@@ -64,18 +68,18 @@ class Trial:
             raise contract.ContractError(str(error)) from error
         except Exception:
             traceback.print_exc()
-        return sorted(times)[len(times) // 2] if times else 0.0
+        return (median([wall for wall, _ in times]), median([cpu for _, cpu in times])) if times else (0.0, 0.0)
 
-    def _steps(self, times: list[float]) -> None:
+    def _steps(self, times: list[tuple[float, float]]) -> None:
         begun = time.perf_counter()
         obs, info = self._reset(PROBE_SEED)
         self.env.action_space.seed(PROBE_SEED)
         while len(times) < LEAST_STEPS or (time.perf_counter() - begun < PROBE_S and len(times) < MOST_STEPS):
             action = self.codec.random_action(self.env, obs, info)
             self.tell({"doing": f"in step {len(times) + 1} of a trial", "stepping": True})
-            before = time.perf_counter()
+            cpu, before = time.process_time(), time.perf_counter()
             result = self.env.step(action)
-            times.append(time.perf_counter() - before)
+            times.append((time.perf_counter() - before, time.process_time() - cpu))
             obs, reward, terminated, truncated, info = contract.five_of(result)
             contract.reward_of(reward)
             contract.info_of(info)

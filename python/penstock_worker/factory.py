@@ -18,12 +18,14 @@ class ContractError(TypeError):
 
 
 class Maker:
-    """Calling it makes an env. `payload` is JSON: id, kwargs, and optionally path (sys.path) and pickle (base64)."""
+    """Calling it makes an env. `payload` is JSON: id, kwargs, and optionally path (sys.path),
+    pickle (base64) and info_keys."""
 
     def __init__(self, payload: str):
         told = json.loads(payload)
         self.id: str = told["id"]
         self.kwargs: dict[str, Any] = told.get("kwargs", {})
+        self.info_keys: list[str] = told.get("info_keys", [])  # whose numbers at the end of an episode are averaged
         for folder in [*told.get("path", []), os.getcwd()]:
             if folder not in sys.path:
                 sys.path.append(folder)

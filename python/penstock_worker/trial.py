@@ -33,7 +33,7 @@ class Heard:
         self.done = False
 
     def take(self, line: dict[str, Any]) -> None:
-        self.known |= line.get("known", {}) | {key: line[key] for key in line if key == "step_s"}
+        self.known |= line.get("known", {}) | {key: line[key] for key in line if key in ("step_s", "step_cpu_s")}
         self.error = line.get("error", "")
         self.doing, self.stepping = line.get("doing", self.doing), line.get("stepping", self.stepping)
         self.done = "step_s" in line or "error" in line

@@ -71,6 +71,7 @@ EnvRunner::EnvRunner(SharedRows& rows, py::object make, bool passes_interrupts)
       passes_interrupts_(passes_interrupts),
       codec_type_(py::module_::import("penstock_worker.spaces").attr("EnvCodec")),
       int64_(py::module_::import("numpy").attr("int64")),
+      info_keys_(make_.attr("info_keys")),
       held_(rows.num_envs()) {}
 
 void EnvRunner::work(std::size_t env, Order order) {
@@ -158,8 +159,16 @@ void EnvRunner::step(std::size_t env) {
     return;
   }
   rows_.success(env) = success_of(info);
+  write_stats(env, info);
   write_obs(held, obs, rows_.final_obs(env), held.final_row);
   begin_episode(env);
+}
+
+void EnvRunner::write_stats(std::size_t env, const py::object& info) {
+  std::size_t next = 0;
+  for (const py::handle& key : info_keys_) {
+    rows_.stats(env)[next++] = contract("number_in")(info, key).cast<double>();
+  }
 }
 
 /// Between the env and the file that the message names.

@@ -41,6 +41,7 @@ class EnvRunner {
   void drop(std::size_t env);
   void begin_episode(std::size_t env);
   void step(std::size_t env);
+  void write_stats(std::size_t env, const py::object& info);
   void carry_state(std::size_t env, const char* way);
   py::object action(std::size_t env);
   void write_obs(Held& held, const py::object& obs, std::span<float> row, const py::array& view);
@@ -51,6 +52,7 @@ class EnvRunner {
   bool passes_interrupts_;
   py::object codec_type_;
   py::object int64_;
+  py::object info_keys_;    // of the infos that end an episode, for statistics
   std::vector<Held> held_;  // [N], empty where the env is another worker's
 };
 

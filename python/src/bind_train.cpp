@@ -202,6 +202,7 @@ void bind_results(py::module_& m) {
       .def_readonly("episodes", &Progress::episodes)
       .def_readonly("fps", &Progress::fps, docs::Progress_fps)
       .def_readonly("ep_rew_mean", &Progress::ep_rew_mean, docs::Progress_ep_rew_mean)
+      .def_readonly("ep_len_mean", &Progress::ep_len_mean, docs::Progress_ep_len_mean)
       .def_readonly("elapsed_s", &Progress::elapsed_s)
       .def_readonly("done", &Progress::done)
       .def_readonly("left_s", &Progress::left_s);
@@ -235,6 +236,13 @@ void bind_engine(py::module_& m) {
   py::class_<Engine>(m, "Engine", docs::Engine)
       .def(py::init(&make_engine), py::arg("plan"))
       .def("restore", restore, py::arg("path"), py::arg("checkpoint"), docs::Engine_restore)
+      .def(
+          "take_policy",
+          [](Engine& engine, const std::string& path) {
+            take_policy(engine, path, [](const std::string&) {});
+          },
+          py::arg("path"), docs::take_policy)
+      .def("set_weights", &Engine::set_weights, py::arg("weights"), docs::Engine_set_weights)
       .def("timesteps", &Engine::timesteps)
       .def("digest", &Engine::digest, docs::Engine_digest)
       .def("fused", &Engine::fused)

@@ -46,6 +46,19 @@ def test_scale_names_what_auto_picks(penstock):
     assert all(cell["vs_one_thread"] == 1 for cell in cells if cell["threads"] == 1)
 
 
+def test_workers_of_an_env_that_waits(penstock, tmp_path):
+    """Eight threads wait together, whatever else the machine does."""
+    result = penstock.json("bench", "workers", "--env", "load", "--set", "env.wait_us=1000", "--sweep-workers", "0,8",
+                           "--sweep-envs", 8, "--rounds", 3, "--round-seconds", 0.2, "--output-dir", tmp_path / "out")
+    first, parallel, automatic = result["cells"]
+    assert (first["num_workers"], first["threads"], first["vs_first"]) == ("0", 1, 1)
+    assert (parallel["num_workers"], parallel["threads"]) == ("8", 8)
+    assert parallel["vs_first"] > 2 and automatic["vs_first"] > 2 and automatic["threads"] > 2
+    assert json.loads((tmp_path / "out/workers.json").read_text())["cells"] == result["cells"]
+    assert len((tmp_path / "out/workers.csv").read_text().splitlines()) == 4
+    assert "<svg" in (tmp_path / "out/workers.html").read_text()
+
+
 def test_duration_ends_in_time(penstock):
     begin = time.monotonic()
     penstock("bench", "ppo", "--no-bare", "--duration", 1, "--round-seconds", 0.1)

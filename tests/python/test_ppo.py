@@ -220,7 +220,7 @@ class TestSaving:
         changed.save(tmp_path / "changed")
         other.save(tmp_path / "other")
         assert changed.learn(1024).digest != penstock.PPO.load(tmp_path / "other", verbose=0).learn(1024).digest
-        with pytest.raises(penstock.DataError, match="another shape or type than this config's"):
+        with pytest.raises(penstock.UsageError, match=r"its own 16 envs.*num_envs=8, start_from="):
             penstock.PPO.load(tmp_path / "saved", **{"env.num_envs": 8})
         with pytest.raises(penstock.ConfigError, match="unknown key 'ppo.clp'"):
             penstock.PPO.load(tmp_path / "saved", ppo={"clp": 0.1})
@@ -421,6 +421,49 @@ def test_a_model_is_saved_not_pickled():
     for way in (pickle.dumps, copy.deepcopy, copy.copy):
         with pytest.raises(TypeError, match=r"save\(path\) writes it and PPO.load\(path\) brings it back"):
             way(ppo())
+
+
+class TestFineTuning:
+    def test_a_run_begins_with_the_policy_of_another(self, cli, tmp_path):
+        first = ppo(**{"normalise.obs": True}).learn(4096)
+        first.save(tmp_path / "first")
+        second = ppo(num_envs=8, seed=5, start_from=tmp_path / "first", ppo={"clip": 0.1}, **{"normalise.obs": True})
+        assert second.digest == first.digest and second.num_timesteps == 0
+        assert (second.normaliser().mean == first.normaliser().mean).all()
+        rows = np.random.default_rng(1).normal(size=(50, 4)).astype(np.float32)
+        assert (second.predict(rows)[0] == first.predict(rows)[0]).all()
+        line = cli.json("train", "--num-envs", 8, "--seed", 5, "--total-timesteps", 2048, *flags(SMALL), "--set",
+                        "normalise.obs=true", "--set", "ppo.clip=0.1", "--start-from", tmp_path / "first", "--run-dir",
+                        tmp_path / "second")
+        assert second.learn(2048).digest == line["digest"] != first.digest
+        assert cli.json("resume", tmp_path / "second", "--total-timesteps", 4096)["total_timesteps"] == 4096
+
+    def test_another_network_does_not_fit(self, tmp_path):
+        ppo().learn(2048).save(tmp_path / "first")
+        with pytest.raises(penstock.DataError, match=r"run.start_from = .*actor.0.weight"):
+            ppo(start_from=tmp_path / "first", net={"hidden": [8]}).learn(1024)
+
+    @pytest.mark.parametrize("steps", [0, 2048])
+    def test_weights_are_set_before_and_between(self, tmp_path, steps):
+        source = ppo(seed=9).learn(2048)
+        model = ppo(run_dir=tmp_path / "run")
+        if steps:
+            model.learn(steps)
+        model.set_weights(source.weights())
+        assert model.digest == source.digest
+        if steps:
+            assert penstock.PPO.load(tmp_path / "run").digest == source.digest
+        model.learn(1024, callbacks=None)
+        assert model.digest != source.digest
+        plain = ppo().learn(steps + 1024) if steps == 0 else ppo().learn(steps).learn(1024)
+        assert model.digest != plain.digest  # it went on from what was set
+
+    def test_what_does_not_fit_is_named(self):
+        model = ppo()
+        with pytest.raises(penstock.UsageError, match="no parameter 'actor.9.weight'"):
+            model.set_weights({"actor.9.weight": torch.zeros(2)})
+        with pytest.raises(penstock.UsageError, match=r"'actor.0.bias' is \[3\], expected \[64\]"):
+            model.set_weights({"actor.0.bias": torch.zeros(3)})
 
 
 def test_statistics_of_the_normaliser():

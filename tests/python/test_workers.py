@@ -233,3 +233,21 @@ def test_nothing_is_left_behind():
         wait_until(lambda: below() <= others)
     assert set(os.listdir("/proc/self/fd")) == descriptors
     assert set(os.listdir("/dev/shm")) <= shared
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_numbers_of_infos_are_averaged(workers):
+    seen = {}
+    model = penstock.PPO(worker_envs.Telling, 4, verbose=0, num_workers=workers, rollout={"steps": 30},
+                         run={"eval_episodes": 4}, **{"env.info_keys": "km"})
+    model.learn(120, callbacks=lambda model, progress, metrics: seen.update(metrics))
+    assert seen["rollout/km"] == pytest.approx(40)  # episodes end at places 3 and 5 in turns
+    assert seen["eval/km"] == pytest.approx(30)  # each first episode
+    assert model.evaluate(episodes=4).stats == {"km": pytest.approx(30)}
+
+
+def test_a_key_that_no_info_has_is_named(capfd):
+    with pytest.raises(penstock.Error, match="env.info_keys names 'kms'.*it has km, name"):
+        train(worker_envs.Telling, num_workers=1, **{"env.info_keys": "kms"})
+    with pytest.raises(penstock.ConfigError, match="at most 4"):
+        train(worker_envs.Telling, num_workers=1, **{"env.info_keys": "a,b,c,d,e"})

@@ -40,6 +40,14 @@ class Counting(gymnasium.Env):
         return self._obs(), reward, terminated, truncated, {}
 
 
+class Telling(Counting):
+    """Ends with numbers in its info."""
+
+    def step(self, action):
+        obs, reward, terminated, truncated, _ = super().step(action)
+        return obs, reward, terminated, truncated, {"km": 10.0 * self.place, "name": "x"} if terminated or truncated else {}
+
+
 class Guess(gymnasium.Env):
     """Show a number, want it back. Where masks are shown, all but it and one more are illegal."""
 

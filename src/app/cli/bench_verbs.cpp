@@ -7,9 +7,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/bench_options.h"
 #include "app/cli/progress_bar.h"
-#include "app/cli/verbs.h"
-#include "penstock/app/bench/bench.h"
 #include "penstock/core/algo/learner.h"
 #include "penstock/core/base/json.h"
 #include "penstock/core/base/thread_pool.h"
@@ -19,31 +18,6 @@ namespace penstock::cli {
 namespace {
 
 using Json = nlohmann::json;
-
-struct BenchArgs {
-  Common common;
-  BenchOptions options;
-};
-
-void add_bench_options(Options& verb, BenchArgs& args) {
-  add_config_options(verb, args.common);
-  verb.add("--rounds", args.options.rounds, "rounds to measure; the median counts").within(1, 1000);
-  verb.add("--round-seconds", args.options.round_seconds, "seconds of a round")
-      .within(0.01, 3600.0);
-  verb.add("--duration", args.options.duration_s,
-           "seconds to measure for, instead of a number of rounds")
-      .within(0.01, 1e6);
-  verb.add_flag("--json", args.common.json, "one line of JSON on stdout");
-  if (isatty(STDERR_FILENO) == 1) {
-    args.options.progress = [](int done, int total) {
-      if (total == 0) {
-        fmt::print(stderr, "\rround {}", done);
-      } else {
-        fmt::print(stderr, "\rround {}/{}{}", done, total, done == total ? "\n" : "");
-      }
-    };
-  }
-}
 
 Exit env(const BenchArgs& args, const Catalog& catalog) {
   const RunPlan plan(args.common.settings(), catalog);
@@ -225,6 +199,30 @@ Exit compare(const std::vector<std::string>& rest) {
 
 }  // namespace
 
+void add_bench_options(Options& verb, BenchArgs& args) {
+  add_config_options(verb, args.common);
+  verb.add("--rounds", args.options.rounds, "rounds to measure; the median counts").within(1, 1000);
+  verb.add("--round-seconds", args.options.round_seconds, "seconds of a round")
+      .within(0.01, 3600.0);
+  verb.add_call(
+      "--duration",
+      [&args](const std::string& text) {
+        const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
+        args.options.duration_s = seconds_of(bare ? text + "s" : text);
+      },
+      "how long to measure, instead of a number of rounds: 60s, 5m, or seconds");
+  verb.add_flag("--json", args.common.json, "one line of JSON on stdout");
+  if (isatty(STDERR_FILENO) == 1) {
+    args.options.progress = [](int done, int total) {
+      if (total == 0) {
+        fmt::print(stderr, "\rround {}", done);
+      } else {
+        fmt::print(stderr, "\rround {}/{}{}", done, total, done == total ? "\n" : "");
+      }
+    };
+  }
+}
+
 std::vector<Verb> bench_verbs(Options& app, const Catalog& catalog) {
   Options& bench = app.add_command("bench", "measure this machine");
   bench.require_command();
@@ -247,7 +245,8 @@ std::vector<Verb> bench_verbs(Options& app, const Catalog& catalog) {
   Options& compare_app =
       bench.add_command("compare", "train beside other systems, in turns: --peers sb3,cleanrl,jax");
   compare_app.pass_all_on();
-  return {{&compare_app, [&compare_app] { return compare(compare_app.extras()); }},
+  return {bench_workers_verb(bench, catalog),
+          {&compare_app, [&compare_app] { return compare(compare_app.extras()); }},
           {&scale_app, [scale_args, &catalog] { return scale(*scale_args, catalog); }},
           {&env_app, [env_args, &catalog] { return env(*env_args, catalog); }},
           {&ppo_app, [ppo_args, &catalog] { return ppo(*ppo_args, catalog); }}};

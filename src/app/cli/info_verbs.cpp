@@ -1,22 +1,14 @@
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <torch/version.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/verbs.h"
 #include "penstock/core/base/json.h"
-#include "penstock/core/base/thread_pool.h"
-#include "penstock/core/base/version_info.h"
 #include "penstock/core/contract/contract.h"
-#include "penstock/core/fused/isa.h"
 #include "penstock/core/train/config.h"
-#include "penstock/core/train/engine.h"
 
 namespace penstock::cli {
 namespace {
@@ -122,83 +114,6 @@ Exit config(const Common& common, const ConfigArgs& args, const Catalog& catalog
   return Exit::ok;
 }
 
-/// One thing that doctor looks at.
-struct Finding {
-  std::string what;
-  bool good = true;
-  std::string detail;
-};
-
-Finding check_torch() {
-  const bool works = at::ones({2, 2}).matmul(at::ones({2, 2})).sum().item<float>() == 8.0F;
-  return {"libtorch", works,
-          fmt::format("{}, CUDA {}, MPS {}", TORCH_VERSION, at::hasCUDA() ? "yes" : "no",
-                      at::hasMPS() ? "yes" : "no")};
-}
-
-Finding check_cores() {
-  const char* omp = std::getenv("OMP_NUM_THREADS");
-  return {"cores", true,
-          fmt::format("{} usable, OMP_NUM_THREADS {}", available_cores(),
-                      omp == nullptr ? "unset" : omp)};
-}
-
-Finding check_kernels() {
-  return {"kernels", true, fmt::format("{}", fmt::join(fused::supported_isas(), ", "))};
-}
-
-Finding check_disk() {
-  std::error_code error;
-  const auto space = std::filesystem::space(".", error);
-  const bool writable = access(".", W_OK) == 0;
-  return {"disk", writable && !error && space.available > 100'000'000,
-          fmt::format("current directory is {}writable, {:.1f} GB free", writable ? "" : "not ",
-                      space.available / 1e9)};
-}
-
-Finding check_recipes() {
-  const auto names = recipe_names();
-  return {"recipes", !names.empty(),
-          names.empty() ? "none found; set PENSTOCK_RECIPES to the folder that holds them"
-                        : fmt::format("{}", fmt::join(names, ", "))};
-}
-
-Finding check_training(const Catalog& catalog) {
-  Settings settings;
-  settings.add("env.id", catalog.envs.front().name, "doctor");
-  settings.add("env.num_envs", "4", "doctor");
-  settings.add("rollout.steps", "8", "doctor");
-  const RunPlan plan(settings, catalog);
-  Engine engine(plan);
-  engine.sample(plan.horizon());
-  engine.update();
-  return {
-      "training", true,
-      fmt::format("one update of {} works, digest {}", catalog.envs.front().name, engine.digest())};
-}
-
-Exit doctor(const Catalog& catalog, bool json) {
-  const std::vector<Finding> findings = {
-      {"penstock", true, fmt::format("{} ({})", version(), git_hash())},
-      check_torch(),
-      check_cores(),
-      check_kernels(),
-      check_disk(),
-      check_recipes(),
-      check_training(catalog)};
-  bool good = true;
-  Json out = Json::array();
-  for (const Finding& finding : findings) {
-    good = good && finding.good;
-    out.push_back({{"check", finding.what}, {"ok", finding.good}, {"detail", finding.detail}});
-    if (!json) {
-      fmt::print("{:4} {:9} {}\n", finding.good ? "ok" : "BAD", finding.what, finding.detail);
-    }
-  }
-  if (json) { fmt::print("{}\n", to_text(out)); }
-  return good ? Exit::ok : Exit::failed;
-}
-
 }  // namespace
 
 Verb envs_verb(Options& app, const Catalog& catalog) {
@@ -228,13 +143,6 @@ Verb config_verb(Options& app, const Catalog& catalog) {
   verb.add_flag("--markdown", args->markdown, "as a Markdown table with defaults and doc lines");
   verb.add_flag("--recipes", args->recipes, "list the recipes instead");
   return {&verb, [common, args, &catalog] { return config(*common, *args, catalog); }};
-}
-
-Verb doctor_verb(Options& app, const Catalog& catalog) {
-  auto json = std::make_shared<bool>(false);
-  Options& verb = app.add_command("doctor", "check that this machine can train");
-  verb.add_flag("--json", *json, "one line of JSON on stdout");
-  return {&verb, [json, &catalog] { return doctor(catalog, *json); }};
 }
 
 }  // namespace penstock::cli

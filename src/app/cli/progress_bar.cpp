@@ -37,6 +37,11 @@ std::string reward_text(const Progress& p) {
   return std::isnan(p.ep_rew_mean) ? "" : fmt::format("  reward {:.1f}", p.ep_rew_mean);
 }
 
+std::string length_text(const Progress& p) {
+  return std::isnan(p.ep_len_mean) ? ""
+                                   : fmt::format("  length {:.4g} (means of 100)", p.ep_len_mean);
+}
+
 }  // namespace
 
 std::string duration_text(double seconds) {
@@ -91,9 +96,9 @@ void ProgressBar::show(const Progress& progress) {
   } else {
     const std::string total =
         progress.total_timesteps > 0 ? fmt::format("/{}", progress.total_timesteps) : "";
-    fmt::print(stderr, "step {}{} ({:.0f} %)  {} steps/s{}  episodes {}  ETA {}\n",
+    fmt::print(stderr, "step {}{} ({:.0f} %)  {} steps/s{}{}  episodes {}  ETA {}\n",
                progress.timesteps, total, 100 * progress.done, count_text(progress.fps),
-               reward_text(progress), progress.episodes, eta_text(progress));
+               reward_text(progress), length_text(progress), progress.episodes, eta_text(progress));
   }
 }
 

@@ -123,6 +123,8 @@ Verb train_verb(Options& app, const Catalog& catalog) {
   add_key(verb, *common, "--episodes,--num-episodes", "total_episodes",
           "end after this many episodes");
   add_duration(verb, *common);
+  add_key(verb, *common, "--start-from", "run.start_from",
+          "a run directory whose policy to begin with; envs and other keys may differ");
   verb.add_flag("--json", common->json, "end with one line of JSON on stdout");
   verb.add_flag("--dry-run", common->dry_run,
                 "print the resolved config, epochs, memory and warnings only");

@@ -155,7 +155,7 @@ Json layers_of(const std::vector<LinearShape>& stack, const std::vector<Paramete
 }
 
 Json to_json(const MlpShape& mlp, const std::vector<ParameterSlot>& slots) {
-  Json out = {{"activation", mlp.activation == fused::Activation::tanh ? "tanh" : "relu"},
+  Json out = {{"activation", fused::name_of(mlp.activation)},
               {"trunk", layers_of(mlp.trunk, slots)},
               {"actor", layers_of(mlp.actor, slots)},
               {"critic", layers_of(mlp.critic, slots)},
@@ -203,9 +203,8 @@ std::vector<fused::InputPart> counted_parts(const Layout& layout) {
 }
 
 fused::Activation activation_of(const std::string& name) {
-  if (name == "tanh") { return fused::Activation::tanh; }
-  if (name == "relu") { return fused::Activation::relu; }
-  throw DataError("the unknown activation '" + name + "'; known are tanh and relu");
+  if (const auto activation = fused::activation_named(name)) { return *activation; }
+  throw DataError("the unknown activation '" + name + "'; known are tanh, relu and elu");
 }
 
 /// The kernels look counts up in first layers that are not heads, and take a weight by input

@@ -4,9 +4,16 @@
 #include <cmath>
 
 #include "core/algo/gradients.h"
+#include "core/algo/schedule.h"
 #include "penstock/core/base/tree_reduce.h"
 
 namespace penstock {
+namespace {
+
+constexpr const char* kA2cRateKey = "a2c.learning_rate_schedule";
+
+}  // namespace
+
 namespace {
 
 // The policy that acted is the policy that learns: the probability ratio is 1, where the gradient
@@ -31,7 +38,8 @@ A2c::~A2c() = default;
 
 Metrics A2c::update(Fragment& rollout, double progress) {
   const double rate =
-      detail::scheduled(config_.learning_rate, config_.learning_rate_schedule, progress);
+      config_.learning_rate *
+      detail::Schedule(config_.learning_rate_schedule, kA2cRateKey, config_.warm_up)(progress);
   const Targets& targets = targets_.compute(rollout);
   gradients_->begin(rollout, targets,
                     {.clip = kNoClip,
@@ -94,6 +102,7 @@ namespace {
 class A2cFactory final : public LearnerFactory {
  public:
   std::vector<Field> fields() override { return fields_of(config_, "a2c."); }
+  void check() const override { detail::Schedule(config_.learning_rate_schedule, kA2cRateKey); }
   [[nodiscard]] std::unique_ptr<Learner> make(const LearnerParts& parts) const override {
     return std::make_unique<A2c>(config_, parts);
   }

@@ -61,10 +61,6 @@ UpdateSums total_sums(const Gradients& gradients, const Shards& shards, Peers& p
   return {all[0], all[1], all[2], all[3], all[4], all[5]};
 }
 
-double scheduled(double initial, const std::string& schedule, double progress) {
-  return schedule == "linear" ? initial * std::max(0.0, 1.0 - progress) : initial;
-}
-
 double explained_variance(std::span<const float> values, std::span<const float> targets,
                           Peers& peers) {
   std::array<Moments, 2> moments;

@@ -74,9 +74,6 @@ std::span<const float> floats(const at::Tensor& tensor, std::int64_t count);
 /// The update's sums over all shards and processes.
 UpdateSums total_sums(const Gradients& gradients, const Shards& shards, Peers& peers);
 
-/// A number over the run: as it is ("constant"), or down to 0 ("linear").
-double scheduled(double initial, const std::string& schedule, double progress);
-
 /// The share of the targets' variance that the values explain; NaN when there is none.
 double explained_variance(std::span<const float> values, std::span<const float> targets,
                           Peers& peers);

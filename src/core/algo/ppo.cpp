@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/algo/gradients.h"
+#include "core/algo/schedule.h"
 #include "penstock/core/base/check.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/random.h"
@@ -12,6 +13,13 @@
 // Shapes: T steps, N envs, S shards.
 
 namespace penstock {
+namespace {
+
+constexpr const char* kRateKey = "ppo.learning_rate_schedule";
+constexpr const char* kClipKey = "ppo.clip_schedule";
+
+}  // namespace
+
 /// One pass over the rollout.
 struct Ppo::Epoch {
   std::uint64_t number = 0;  // since the run began, for the shuffle
@@ -66,9 +74,9 @@ void Ppo::load(const LearnerState& state) {
 
 Metrics Ppo::update(Fragment& rollout, double progress) {
   const Targets& targets = targets_.compute(rollout);
-  learning_rate_ =
-      detail::scheduled(config_.learning_rate, config_.learning_rate_schedule, progress);
-  loss_config_.clip = detail::scheduled(config_.clip, config_.clip_schedule, progress);
+  learning_rate_ = config_.learning_rate * detail::Schedule(config_.learning_rate_schedule,
+                                                            kRateKey, config_.warm_up)(progress);
+  loss_config_.clip = config_.clip * detail::Schedule(config_.clip_schedule, kClipKey)(progress);
   gradients_->begin(rollout, targets, loss_config_);
 
   const std::int64_t num_epochs = std::max(config_.policy_epochs, config_.value_epochs);
@@ -188,6 +196,10 @@ namespace {
 class PpoFactory final : public LearnerFactory {
  public:
   std::vector<Field> fields() override { return fields_of(config, "ppo."); }
+  void check() const override {
+    detail::Schedule(config.learning_rate_schedule, kRateKey);
+    detail::Schedule(config.clip_schedule, kClipKey);
+  }
   [[nodiscard]] std::unique_ptr<Learner> make(const LearnerParts& parts) const override {
     return std::make_unique<Ppo>(config, parts);
   }

@@ -1,5 +1,7 @@
 #include "penstock/core/fused/dense.h"
 
+#include <utility>
+
 #include "core/fused/targets.h"
 // Compiles the rest of this file once per instruction set.
 #undef HWY_TARGET_INCLUDE
@@ -168,6 +170,12 @@ void activate_relu(float* HWY_RESTRICT x, std::size_t n) {
   }
 }
 
+void activate_elu(float* HWY_RESTRICT x, std::size_t n) {
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    hn::Store(elu(kTag, hn::Load(kTag, x + i)), kTag, x + i);
+  }
+}
+
 template <class Slope>
 HWY_INLINE void activation_gradient_of(const ActivationGradient& x, const Slope& slope) {
   for (std::size_t c = 0; c < x.width; c += kLanes) {
@@ -194,8 +202,15 @@ struct ReluSlope {
   }
 };
 
+struct EluSlope {  // exp(x) where x is not positive, which is the output plus 1
+  HWY_INLINE Vec operator()(Vec output, Vec gradient) const {
+    return hn::MulAdd(hn::Min(output, hn::Zero(kTag)), gradient, gradient);
+  }
+};
+
 void gradient_tanh(const ActivationGradient& x) { activation_gradient_of(x, TanhSlope{}); }
 void gradient_relu(const ActivationGradient& x) { activation_gradient_of(x, ReluSlope{}); }
+void gradient_elu(const ActivationGradient& x) { activation_gradient_of(x, EluSlope{}); }
 
 #if HWY_TARGET == HWY_SCALAR
 constexpr std::size_t kBlock = 1;
@@ -252,8 +267,10 @@ HWY_EXPORT(multiply_outer);
 HWY_EXPORT(multiply_narrow);
 HWY_EXPORT(activate_tanh);
 HWY_EXPORT(activate_relu);
+HWY_EXPORT(activate_elu);
 HWY_EXPORT(gradient_tanh);
 HWY_EXPORT(gradient_relu);
+HWY_EXPORT(gradient_elu);
 HWY_EXPORT(transpose);
 
 void multiply(const Product& product) { HWY_DYNAMIC_DISPATCH(multiply)(product); }
@@ -261,19 +278,43 @@ void multiply_outer(const OuterProduct& product) { HWY_DYNAMIC_DISPATCH(multiply
 void multiply_narrow(const Dots& dots) { HWY_DYNAMIC_DISPATCH(multiply_narrow)(dots); }
 void transpose(const Transposition& x) { HWY_DYNAMIC_DISPATCH(transpose)(x); }
 
+namespace {
+
+constexpr std::pair<Activation, std::string_view> kNames[] = {
+    {Activation::tanh, "tanh"}, {Activation::relu, "relu"}, {Activation::elu, "elu"}};
+
+}  // namespace
+
+std::optional<Activation> activation_named(std::string_view name) {
+  for (const auto& [activation, known] : kNames) {
+    if (known == name) { return activation; }
+  }
+  return std::nullopt;
+}
+
+std::string_view name_of(Activation activation) {
+  return kNames[static_cast<std::size_t>(activation)].second;
+}
+
 void activate(Activation activation, float* x, std::size_t n) {
-  if (activation == Activation::tanh) {
-    HWY_DYNAMIC_DISPATCH(activate_tanh)(x, n);
-  } else {
-    HWY_DYNAMIC_DISPATCH(activate_relu)(x, n);
+  switch (activation) {
+    case Activation::tanh:
+      return HWY_DYNAMIC_DISPATCH(activate_tanh)(x, n);
+    case Activation::relu:
+      return HWY_DYNAMIC_DISPATCH(activate_relu)(x, n);
+    case Activation::elu:
+      return HWY_DYNAMIC_DISPATCH(activate_elu)(x, n);
   }
 }
 
 void activation_gradient(Activation activation, const ActivationGradient& x) {
-  if (activation == Activation::tanh) {
-    HWY_DYNAMIC_DISPATCH(gradient_tanh)(x);
-  } else {
-    HWY_DYNAMIC_DISPATCH(gradient_relu)(x);
+  switch (activation) {
+    case Activation::tanh:
+      return HWY_DYNAMIC_DISPATCH(gradient_tanh)(x);
+    case Activation::relu:
+      return HWY_DYNAMIC_DISPATCH(gradient_relu)(x);
+    case Activation::elu:
+      return HWY_DYNAMIC_DISPATCH(gradient_elu)(x);
   }
 }
 

@@ -17,7 +17,23 @@ struct Linear {
   at::Tensor bias;    // [out]
 };
 
-using fused::Activation;
+using Activate = at::Tensor (*)(const at::Tensor&);
+
+Activate activation_of(const std::string& name) {
+  if (name == "relu") {
+    return [](const at::Tensor& x) { return x.relu(); };
+  }
+  if (name == "elu") {
+    return [](const at::Tensor& x) { return at::elu(x); };
+  }
+  if (name == "gelu") {
+    return [](const at::Tensor& x) { return at::gelu(x); };
+  }
+  if (name == "silu") {
+    return [](const at::Tensor& x) { return at::silu(x); };
+  }
+  return [](const at::Tensor& x) { return x.tanh(); };
+}
 
 /// A stack of linear layers with an activation between them.
 struct Stack {
@@ -27,14 +43,12 @@ struct Stack {
   bool by_input = false;       // the first layer's weights lie as their transpose
 
   /// `inputs`: x is rows, which they read; null: x is numbers.
-  at::Tensor forward(at::Tensor x, Activation activation, const detail::Inputs* inputs) const {
+  at::Tensor forward(at::Tensor x, Activate activate, const detail::Inputs* inputs) const {
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const auto& [weight, bias] = layers[i];
       x = i == 0 && inputs != nullptr ? inputs->linear(x, weight, bias)
                                       : at::linear(x, weight, bias);
-      if (i + 1 < layers.size() || activate_last) {
-        x = activation == Activation::tanh ? x.tanh() : x.relu();
-      }
+      if (i + 1 < layers.size() || activate_last) { x = activate(x); }
     }
     return x;
   }
@@ -61,7 +75,8 @@ class Mlp final : public Network {
   Mlp(const EnvSpec& spec, const NetConfig& config, std::uint64_t seed)
       : inputs_(spec.obs, config, seed),
         row_size_(spec.obs.size()),
-        activation_(config.activation == "tanh" ? Activation::tanh : Activation::relu),
+        activate_(activation_of(config.activation)),
+        kernel_(fused::activation_named(config.activation)),
         seed_(seed),
         skip_(spec, config) {
     const std::int64_t features = inputs_.width();
@@ -85,16 +100,16 @@ class Mlp final : public Network {
 
   NetworkOutput forward(const Observation& batch, Outputs want) override {
     const bool shared = !trunk_.layers.empty();
-    const at::Tensor x = shared ? trunk_.forward(batch.obs, activation_, &inputs_) : batch.obs;
+    const at::Tensor x = shared ? trunk_.forward(batch.obs, activate_, &inputs_) : batch.obs;
     const detail::Inputs* inputs = shared ? nullptr : &inputs_;
     NetworkOutput out;
     if (want != Outputs::value) {
-      out.params = skip_.add_to(actor_.forward(x, activation_, inputs), batch.obs);
+      out.params = skip_.add_to(actor_.forward(x, activate_, inputs), batch.obs);
       if (log_std_.defined()) {
         out.params = at::cat({out.params, log_std_.expand_as(out.params)}, 1);
       }
     }
-    if (want != Outputs::policy) { out.value = critic_.forward(x, activation_, inputs).squeeze(1); }
+    if (want != Outputs::policy) { out.value = critic_.forward(x, activate_, inputs).squeeze(1); }
     return out;
   }
 
@@ -128,9 +143,11 @@ class Mlp final : public Network {
   [[nodiscard]] std::optional<fused::MlpShape> fused_shape(
       const OffsetOf& offset_of) const override {
     const bool first_is_head = trunk_.layers.empty() && actor_.layers.size() == 1;
-    if (inputs_.any_names() || (inputs_.any_counts() && first_is_head)) { return std::nullopt; }
+    if (!kernel_ || inputs_.any_names() || (inputs_.any_counts() && first_is_head)) {
+      return std::nullopt;
+    }
     return fused::MlpShape{
-        .activation = activation_,
+        .activation = *kernel_,
         .row_size = row_size_,
         .parts = fused_parts(),
         .trunk = trunk_.shapes(offset_of),
@@ -179,7 +196,8 @@ class Mlp final : public Network {
 
   detail::Inputs inputs_;
   std::size_t row_size_;
-  Activation activation_;
+  Activate activate_;
+  std::optional<fused::Activation> kernel_;  // gelu and silu have none
   std::uint64_t seed_;
   detail::Skip skip_;
   std::uint32_t next_layer_ = 0;

@@ -71,6 +71,7 @@ RunPlan::RunPlan(const Settings& settings, const Catalog& catalog)
   insert_after(fields_, "normalise.", algorithm_->fields());
   penstock::apply(
       fields_, detail::with_keys_named(settings, fields_, chosen(settings, "algo", config_.algo)));
+  algorithm_->check();
   resolve_auto();
 }
 

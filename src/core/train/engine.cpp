@@ -16,19 +16,32 @@
 namespace penstock {
 namespace {
 
+constexpr std::size_t kMostPerCore = 4;  // threads, of envs that wait
+
 std::size_t thread_count(const RunConfig& config, const Shards& shards) {
-  const std::size_t wanted =
-      config.threads > 0 ? static_cast<std::size_t>(config.threads) : available_cores();
+  const std::size_t wanted = config.threads > 0 ? static_cast<std::size_t>(config.threads)
+                                                : kMostPerCore * available_cores();
   return std::min(wanted, shards.count());
 }
 
-/// Powers of two up to the pool's size, and the size; or what the config says.
+/// Powers of two up to the cores, and their number; or what the config says.
 std::vector<std::size_t> thread_candidates(const RunConfig& config, std::size_t size) {
   if (config.threads > 0) { return {size}; }
+  const std::size_t most = std::min(size, available_cores());
   std::vector<std::size_t> candidates;
-  for (std::size_t count = 1; count < size; count *= 2) { candidates.push_back(count); }
-  candidates.push_back(size);
+  for (std::size_t count = 1; count < most; count *= 2) { candidates.push_back(count); }
+  candidates.push_back(most);
   return candidates;
+}
+
+/// Beyond the cores, as far as the pool goes.
+std::vector<std::size_t> thread_reserve(const RunConfig& config, std::size_t size) {
+  std::vector<std::size_t> reserve;
+  if (config.threads > 0) { return reserve; }
+  for (std::size_t count = 2 * available_cores(); count <= size; count *= 2) {
+    reserve.push_back(count);
+  }
+  return reserve;
 }
 
 std::vector<std::size_t> block_candidates(const RunConfig& config, const Sampler& sampler,
@@ -120,7 +133,7 @@ Engine::Parts::Parts(const RunPlan& plan, Peers& peers)
       shape(policy.shape(envs->spec(), head, clip_obs_of(config))),
       sampler(*envs, make_actors(policy, shape), shards, buffer, pool, peers,
               sampler_options(config)),
-      threads(thread_candidates(config, pool.size())),
+      threads(thread_candidates(config, pool.size()), thread_reserve(config, pool.size())),
       blocks(block_candidates(config, sampler, shards)) {
   apply_tuning();
 }
@@ -136,7 +149,11 @@ void Engine::Parts::apply_tuning() {
 
 void Engine::Parts::record_iteration() {
   const double samples = samples_per_update;
-  if (threads.record(sample_s + update_s)) {
+  const double seconds = sample_s + update_s;
+  const double cpu_s = cpu_seconds();
+  const double busy = (cpu_s - cpu_before_s) / std::max(1e-9, seconds * pool.num_used());
+  cpu_before_s = cpu_s;
+  if (threads.record(seconds, busy)) {
     ++choices;
     measurement = measured(threads, "threads", samples);
   } else if (!threads.medians().empty() || threads.candidates().size() == 1) {

@@ -26,6 +26,7 @@ struct Engine::Parts {
   Tuner blocks;
   double sample_s = 0;  // of the rollout in flight
   double update_s = 0;
+  double cpu_before_s = 0;  // when it began
   int choices = 0;
   bool whole = true;
   std::string measurement;

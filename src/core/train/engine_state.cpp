@@ -1,5 +1,8 @@
 #include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/train/checkpoint_tensors.h"
@@ -143,6 +146,33 @@ std::unique_ptr<Engine::Snapshot> Engine::snapshot() const {
   counters["updates"] = p.policy.version();
   snapshot->data.state = to_text(counters);
   return snapshot;
+}
+
+void Engine::start_from(const Checkpoint& checkpoint) {
+  Parts& p = *parts_;
+  detail::check_normalised(checkpoint, p.config.normalise.obs);
+  if (p.config.normalise.obs) {
+    p.sampler.begin_with(detail::read_moments(checkpoint, p.envs->spec().obs.size()));
+  }
+  detail::read_weights(checkpoint, p.policy);
+  p.sampler.adopt(p.publish());
+}
+
+void Engine::set_weights(const std::map<std::string, at::Tensor>& weights) {
+  Parts& p = *parts_;
+  for (const auto& [name, tensor] : weights) {
+    const auto& slots = p.policy.slots();
+    const auto slot = std::ranges::find(slots, name, &ParameterSlot::name);
+    if (slot == slots.end()) { throw UsageError("the network has no parameter '" + name + "'"); }
+    at::Tensor into = Policy::view(p.policy.weights(), *slot);
+    if (tensor.sizes() != into.sizes()) {
+      throw UsageError(fmt::format("the parameter '{}' is [{}], expected [{}]", name,
+                                   fmt::join(tensor.sizes(), ", "), fmt::join(into.sizes(), ", ")));
+    }
+    into.copy_(tensor);
+  }
+  p.policy.weights_changed();
+  p.sampler.adopt(p.publish());
 }
 
 void Engine::restore(const Checkpoint& checkpoint) {

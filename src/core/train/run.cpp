@@ -16,6 +16,7 @@
 #include "penstock/core/base/thread_pool.h"
 #include "penstock/core/base/version_info.h"
 #include "penstock/core/fused/isa.h"
+#include "penstock/core/train/trained_run.h"
 #include "penstock/core/train/trainer.h"
 
 namespace penstock {
@@ -86,6 +87,16 @@ std::shared_ptr<const RunPlan> possible(std::shared_ptr<const RunPlan> plan) {
 
 }  // namespace
 
+void take_policy(Engine& engine, const std::string& path, const Note& note) {
+  if (path.empty()) { return; }
+  RunDir from(path, RunDir::Open::read);
+  try {
+    engine.start_from(chosen_checkpoint(from, "latest", CheckpointPart::policy, note));
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("run.start_from = {}: {}", path, error.what()));
+  }
+}
+
 Run::Run(std::shared_ptr<const RunPlan> plan, const std::string& dir, RunDir::Open mode,
          const RunOptions& options)
     : plan_(possible(std::move(plan))),
@@ -104,6 +115,7 @@ std::unique_ptr<Run> Run::fresh(std::shared_ptr<const RunPlan> plan, const RunOp
   const OneTorchThread one;
   const std::string dir = options.dir.empty() ? plan->run_dir() : options.dir;
   std::unique_ptr<Run> run(new Run(std::move(plan), dir, RunDir::Open::fresh, options));
+  take_policy(run->engine(), run->plan_->config().run.start_from, options.listener.note);
   run->dir_.write("config.toml", to_toml(run->plan_->fields()));
   run->dir_.write("manifest.json", manifest(*run->plan_, options.dependencies));
   run->save();  // from the first moment on there is something to resume

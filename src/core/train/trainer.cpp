@@ -64,7 +64,8 @@ void Trainer::resume() {
 Summary Trainer::run(const std::atomic<bool>& stop) {
   since_start_ = since_save_ = Stopwatch();
   started_at_ = spent();
-  if (plan_.config().run.print_updates) { print_header(); }
+  cpu_before_s_ = cpu_seconds() + engine_.envs().processes().cpu_s;
+  print_header();
   if (last_save_at_ < 0) { save(); }  // from the first moment on there is something to resume
   try {
     train(stop);
@@ -196,7 +197,8 @@ void Trainer::report_incidents() {
     if (!incident.replay.empty()) {
       const std::string name = "replay/" + incident.replay_name;
       dir_.write(name, incident.replay);
-      where = fmt::format("; reproduce it with: penstock replay {}/{}", dir_.path(), name);
+      where = fmt::format("; reproduce it with: penstock replay {}/{}{}{}", dir_.path(), name,
+                          incident.replay_options.empty() ? "" : " ", incident.replay_options);
     }
     listener_.note("warning: " + incident.message + where);
   }
@@ -204,15 +206,13 @@ void Trainer::report_incidents() {
 
 void Trainer::log(Metrics metrics) {
   const Progress now = progress();
-  Moments length;
   Moments success;
   for (const EpisodeEnd& end : window_) {
-    length.add(end.length);
     if (end.success != Success::unknown) { success.add(end.success == Success::yes ? 1 : 0); }
   }
   if (!window_.empty()) {
     metrics.emplace_back("rollout/ep_rew_mean", now.ep_rew_mean);
-    metrics.emplace_back("rollout/ep_len_mean", length.mean);
+    metrics.emplace_back("rollout/ep_len_mean", now.ep_len_mean);
   }
   if (success.count > 0) { metrics.emplace_back("rollout/success_rate", success.mean); }
   log_stats(metrics);
@@ -337,6 +337,10 @@ void Trainer::save() {
   snapshot->data.state =
       to_text(Json{{"engine", parse_json(snapshot->data.state)}, {"run", run}}, 1);
   dir_.checkpoints().save(engine_.timesteps(), snapshot->data, best);
+  if (last_save_at_ >= 0) {  // not of the beginning
+    listener_.line(
+        fmt::format("saved ckpt/{}{}", engine_.timesteps(), best ? ", the best so far" : ""));
+  }
   since_save_ = Stopwatch();
   last_save_at_ = engine_.timesteps();
   last_save_update_ = engine_.num_updates();
@@ -353,6 +357,7 @@ Progress Trainer::progress() const {
   now.done = budget.shown(spent());
   now.left_s = budget.seconds_left(started_at_, spent());
   now.ep_rew_mean = mean_reward();
+  now.ep_len_mean = mean_length();
   return now;
 }
 
@@ -360,6 +365,12 @@ double Trainer::mean_reward() const {
   Moments reward;
   for (const EpisodeEnd& end : window_) { reward.add(end.total_reward); }
   return window_.empty() ? std::nan("") : reward.mean;
+}
+
+double Trainer::mean_length() const {
+  Moments length;
+  for (const EpisodeEnd& end : window_) { length.add(end.length); }
+  return window_.empty() ? std::nan("") : length.mean;
 }
 
 /// How the wall clock splits; sampling's share is divided as its threads spent it.
@@ -371,7 +382,14 @@ Metrics Trainer::perf() const {
           {"perf/infer_frac", sample_time_.infer * share},
           {"perf/copy_frac", sample_time_.copy * share},
           {"perf/learn_frac", learn_s_ / total},
-          {"perf/threads", static_cast<double>(engine_.tuning().threads)}};
+          {"perf/threads", static_cast<double>(engine_.tuning().threads)},
+          {"perf/cpu_util", cpu_util()}};
+}
+
+/// The share of the cores that this sitting has kept busy, workers included.
+double Trainer::cpu_util() const {
+  const double used = cpu_seconds() + engine_.envs().processes().cpu_s - cpu_before_s_;
+  return std::max(0.0, used) / (std::max(1e-9, since_start_.seconds()) * available_cores());
 }
 
 std::string Summary::line() const {

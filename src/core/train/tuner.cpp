@@ -8,6 +8,7 @@ namespace {
 constexpr std::size_t kRounds = 3;
 constexpr double kClearly = 1.05;  // times faster, to be worth it
 constexpr double kLookAgainS = 60.0;
+constexpr double kIdle = 0.5;  // busy less than this: more threads may help
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -16,8 +17,10 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-Tuner::Tuner(std::vector<std::size_t> candidates)
-    : candidates_(std::move(candidates)), chosen_(candidates_.size() < 2) {
+Tuner::Tuner(std::vector<std::size_t> candidates, std::vector<std::size_t> reserve)
+    : candidates_(std::move(candidates)),
+      reserve_(std::move(reserve)),
+      chosen_(candidates_.size() < 2 && reserve_.empty()) {
   start_trial();
 }
 
@@ -26,7 +29,7 @@ void Tuner::start_trial() {
   current_ = 0;
 }
 
-bool Tuner::record(double seconds) {
+bool Tuner::record(double seconds, double busy) {
   if (!warm_) {
     warm_ = true;
     return false;
@@ -40,20 +43,27 @@ bool Tuner::record(double seconds) {
     return false;
   }
   trials_[current_].push_back(seconds);
+  busy_of_last_ = busy;
   current_ = (current_ + 1) % candidates_.size();
   if (current_ != 0 || trials_[0].size() < kRounds) { return false; }
-  choose();
-  return true;
+  return choose();
 }
 
-void Tuner::choose() {
+bool Tuner::choose() {
   medians_.clear();
   for (const std::vector<double>& trial : trials_) { medians_.push_back(median(trial)); }
   for (std::size_t i = 1; i < medians_.size(); ++i) {
     if (medians_[i] * kClearly < medians_[current_]) { current_ = i; }
   }
+  if (current_ + 1 == candidates_.size() && busy_of_last_ < kIdle && !reserve_.empty()) {
+    candidates_.insert(candidates_.end(), reserve_.begin(), reserve_.end());
+    reserve_.clear();
+    start_trial();
+    return false;
+  }
   chosen_ = true;
   since_choice_s_ = 0;
+  return true;
 }
 
 }  // namespace penstock

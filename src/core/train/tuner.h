@@ -10,12 +10,15 @@ namespace penstock {
 /// fill up and empty.
 class Tuner {
  public:
-  explicit Tuner(std::vector<std::size_t> candidates);
+  /// `reserve` is tried when the last candidate wins and idles: work that waits, for a service or a
+  /// disk, gains from more threads than cores.
+  explicit Tuner(std::vector<std::size_t> candidates, std::vector<std::size_t> reserve = {});
 
   /// What the next iteration should use.
   [[nodiscard]] std::size_t current() const { return candidates_[current_]; }
-  /// An iteration with current() took this long. True when a choice has just been made.
-  bool record(double seconds);
+  /// An iteration with current() took this long, of which it computed the share `busy`. True when a
+  /// choice has just been made.
+  bool record(double seconds, double busy = 1);
 
   [[nodiscard]] const std::vector<std::size_t>& candidates() const { return candidates_; }
   /// Median seconds of an iteration of each candidate, from when the last choice was made.
@@ -23,9 +26,11 @@ class Tuner {
 
  private:
   void start_trial();
-  void choose();
+  bool choose();
 
   std::vector<std::size_t> candidates_;
+  std::vector<std::size_t> reserve_;
+  double busy_of_last_ = 1;                  // candidate
   std::vector<std::vector<double>> trials_;  // [candidate][round]
   std::vector<double> medians_;
   std::size_t current_ = 0;

@@ -3,6 +3,7 @@
 #include "penstock/core/env/batched_env.h"
 #include "penstock/envs/classic/acrobot.h"
 #include "penstock/envs/classic/cartpole.h"
+#include "penstock/envs/classic/load.h"
 #include "penstock/envs/classic/mountain_car.h"
 #include "penstock/envs/classic/pendulum.h"
 #include "penstock/envs/classic/toys.h"
@@ -20,6 +21,7 @@ std::vector<EnvEntry> classic_envs() {
       env_entry<MaskedEnv>("masked", "toy: the legal one of two marked actions"),
       env_entry<MultiEnv>("multi", "toy: copy three digits at once, masked"),
       env_entry<ReachEnv>("reach", "toy: move a point to a target, continuous"),
+      env_entry<LoadEnv>("load", "toy: a step that computes or waits, for measuring"),
   };
 }
 

@@ -118,7 +118,8 @@ void ProcessEnv::add_incident(const std::string& what, std::string replay,
   const bool spent = restarts_ > options_.max_restarts;
   const std::string deed =
       spent ? "" : fmt::format("; started again ({} of {})", restarts_, options_.max_restarts);
-  incidents_.push_back({what + deed, std::move(replay), std::move(replay_name)});
+  incidents_.push_back(
+      {what + deed, std::move(replay), std::move(replay_name), options_.replay_options});
   if (spent) {
     throw Error(Exit::failed,
                 fmt::format("envs failed {} times, more than env.max_restarts = {}; the first: {}",

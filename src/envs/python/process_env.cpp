@@ -100,6 +100,15 @@ ProcessEnv::~ProcessEnv() {
   }
 }
 
+EnvProcesses ProcessEnv::processes() const {
+  EnvProcesses all;
+  for (const auto& worker : workers_) {
+    ++all.count;
+    all.cpu_s += cpu_seconds_of(worker->process.pid());
+  }
+  return all;
+}
+
 void ProcessEnv::seed(std::size_t env, std::uint64_t seed) {
   slots_[env].base_seed = seed;
   slots_[env].next_episode = 0;
@@ -245,6 +254,7 @@ void ProcessEnv::read_outcome(std::size_t env, std::size_t row, OutcomeRows outc
   outcome.truncated[row] = rows_.truncated(env);
   if (!rows_.terminated(env) && !rows_.truncated(env)) { return; }
   outcome.episode[row] = {slot.total_reward, slot.steps, rows_.success(env)};
+  std::ranges::copy(rows_.stats(env), outcome.episode[row].stats.begin());
   std::ranges::copy(rows_.final_obs(env),
                     row_of(outcome.final_obs, row, rows_.num_features()).begin());
   slot.start(slot.next_episode);  // the worker has begun it

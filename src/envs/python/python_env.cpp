@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/json.h"
@@ -22,6 +23,7 @@ using Json = nlohmann::json;
 
 struct PythonEnvConfig {
   std::string kwargs = "{}";
+  std::string info_keys;
   std::int64_t num_workers = -1;
   std::int64_t envs_per_worker = 0;
   std::string start_method = "auto";
@@ -33,6 +35,8 @@ struct PythonEnvConfig {
   template <class Visitor>
   void fields(Visitor& visit) {
     visit("kwargs", kwargs, "keywords of the env, as a JSON object");
+    visit("info_keys", info_keys,
+          "numbers in the info that ends an episode, to be averaged into the metrics, as km,won");
     visit("num_workers", num_workers,
           "worker processes; 0: in this process; auto: measured. Never changes results",
           Range{0, 4096, true, -1});
@@ -59,6 +63,7 @@ struct PythonEnvConfig {
 struct Description {
   EnvSpec spec;
   double step_s = 0;   // a step takes
+  double cpu_s = 0;    // of which it computes
   std::string spaces;  // as pickled_spaces() has them
   bool keeps_state = false;
 };
@@ -107,19 +112,33 @@ Description parse(const std::string& id, const std::string& text) {
     throw ConfigError(fmt::format("env.id = {}: {}", id, error.what()));
   }
   out.step_s = json.at("step_s");
+  out.cpu_s = json.value("step_cpu_s", out.step_s);
   out.spaces = json.value("spaces", "");
   out.keeps_state = json.value("keeps_state", false);
   return out;
 }
 
-/// Whether envs in processes are faster: what they save must be clearly more than handing over
-/// costs.
-std::size_t measured_workers(double step_s, std::size_t num_envs, std::size_t cores) {
+void check_stats(const EnvSpec& spec) {
+  if (spec.stats.size() <= kMaxStats) { return; }
+  throw ConfigError(fmt::format("env.info_keys names {} keys, at most {} can be averaged",
+                                spec.stats.size(), kMaxStats));
+}
+
+/// Workers per core: where steps wait, for a service or a device, others compute meanwhile.
+std::size_t workers_per_core(const Description& env) {
+  constexpr double kWorthWaitingS = 100e-6;  // below, waking up costs as much
+  constexpr double kMost = 4;
+  if (env.step_s < kWorthWaitingS) { return 1; }
+  return std::lround(std::clamp(env.step_s / std::max(env.cpu_s, 1e-9), 1.0, kMost));
+}
+
+/// As many as what they save is clearly more than handing over costs; else `least`.
+std::size_t measured_workers(const Description& env, std::size_t num_envs, std::size_t least) {
   constexpr double kHandOverS = 60e-6;  // of a batch, generously
-  const std::size_t workers = std::min(cores, num_envs);
-  const double work = num_envs * step_s;
+  const std::size_t workers = std::min(available_cores() * workers_per_core(env), num_envs);
+  const double work = num_envs * env.step_s;
   const double saved = work - work / std::max<std::size_t>(workers, 1);
-  return saved > kHandOverS ? workers : 0;
+  return saved > kHandOverS ? workers : least;
 }
 
 std::string interpreter(const std::string& configured, const PythonHost& host) {
@@ -155,18 +174,43 @@ class PythonEnvFactory final : public EnvFactory {
   [[nodiscard]] EnvSpec spec() const override { return description().spec; }
   [[nodiscard]] std::string spaces() const { return description().spaces; }
 
+  [[nodiscard]] std::vector<std::string> examiner() const override {
+    return {interpreter(config_.python, host_),
+            "-m",
+            "penstock_worker.check",
+            id_,
+            "--kwargs",
+            config_.kwargs};
+  }
+
+  [[nodiscard]] std::vector<std::string> notes(std::size_t num_envs) const override {
+    const Description& known = description();
+    const std::size_t workers = workers_for(num_envs, known);
+    const double computing = known.step_s > 0 ? std::min(1.0, known.cpu_s / known.step_s) : 1;
+    return {fmt::format(
+        "{}{}; a step takes {:.3g} ms, {:.0f} % of it computing",
+        workers == 0
+            ? "envs in this process"
+            : fmt::format("{} worker processes ({})", workers,
+                          config_.start_method == "auto" ? "forkserver" : config_.start_method),
+        config_.num_workers < 0 && config_.envs_per_worker == 0 ? ", auto" : "", known.step_s * 1e3,
+        computing * 100)};
+  }
+
   [[nodiscard]] std::unique_ptr<VecEnv> make_slice(EnvSlice slice,
                                                    std::uint64_t seed) const override {
     const Description& known = description();
-    ProcessEnv::Options options{.id = id_,
-                                .kwargs = config_.kwargs,
-                                .envs = slice,
-                                .seed = seed,
-                                .num_workers = workers_for(slice.count, known.step_s),
-                                .step_deadline_s = config_.step_deadline_s,
-                                .start_deadline_s = config_.start_deadline_s,
-                                .max_restarts = config_.max_restarts,
-                                .keeps_state = known.keeps_state};
+    ProcessEnv::Options options{
+        .id = id_,
+        .kwargs = config_.kwargs,
+        .envs = slice,
+        .seed = seed,
+        .num_workers = workers_for(slice.count, known),
+        .step_deadline_s = config_.step_deadline_s,
+        .start_deadline_s = config_.start_deadline_s,
+        .max_restarts = config_.max_restarts,
+        .keeps_state = known.keeps_state,
+        .replay_options = config_.python.empty() ? "" : "--python " + config_.python};
     if (options.num_workers == 0) {
       return std::make_unique<ProcessEnv>(known.spec, options, [this](SharedRows& rows) {
         return host_.make_inline(rows, payload());
@@ -176,7 +220,7 @@ class PythonEnvFactory final : public EnvFactory {
   }
 
  private:
-  [[nodiscard]] std::size_t workers_for(std::size_t num_envs, double step_s) const {
+  [[nodiscard]] std::size_t workers_for(std::size_t num_envs, const Description& env) const {
     if (config_.envs_per_worker > 0) {
       const std::size_t each = config_.envs_per_worker;
       return (num_envs + each - 1) / each;
@@ -188,15 +232,26 @@ class PythonEnvFactory final : public EnvFactory {
             "env.num_workers = 0: this program holds no Python; use 1 or more, or `python -m "
             "penstock`");
       }
-      return std::max<std::size_t>(1, std::min(available_cores(), num_envs));
+      return measured_workers(env, num_envs, 1);
     }
-    return config_.num_workers == 0 ? 0 : measured_workers(step_s, num_envs, available_cores());
+    return config_.num_workers == 0 ? 0 : measured_workers(env, num_envs, 0);
+  }
+
+  [[nodiscard]] std::vector<std::string> info_keys() const {
+    std::vector<std::string> keys;
+    std::istringstream words(config_.info_keys);
+    for (std::string word; std::getline(words, word, ',');) {
+      std::erase(word, ' ');
+      if (!word.empty()) { keys.push_back(word); }
+    }
+    return keys;
   }
 
   [[nodiscard]] std::string payload() const {
     Json all = parse_json(host_.payload);
     all["id"] = id_;
     all["kwargs"] = try_parse_json(config_.kwargs);
+    all["info_keys"] = info_keys();
     if (!all["kwargs"].is_object()) {
       throw ConfigError(
           fmt::format("env.kwargs = {}: expected a JSON object such as "
@@ -249,6 +304,8 @@ class PythonEnvFactory final : public EnvFactory {
                                .step_deadline_s = config_.step_deadline_s,
                                .meanwhile = host_.check_interrupt};
       shared.known = std::make_unique<Description>(parse(id_, from->describe(trial)));
+      shared.known->spec.stats = info_keys();
+      check_stats(shared.known->spec);
     }
     return *shared.known;
   }

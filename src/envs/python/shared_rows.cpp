@@ -15,7 +15,7 @@
 namespace penstock {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31'73'77'6f'72'6e'65'70;  // "penrows1"
+constexpr std::uint64_t kMagic = 0x32'73'77'6f'72'6e'65'70;  // "penrows2"
 constexpr std::size_t kAlign = 128;         // two cache lines: what is fetched together
 constexpr std::uint64_t kMost = 1U << 24U;  // of anything: sizes stay far below overflow
 
@@ -95,6 +95,7 @@ std::size_t SharedRows::lay_out(std::byte* base) {
   place(terminated_, n);
   place(truncated_, n);
   place(success_, n);
+  place(stats_, n * kMaxStats);
   place(message_, n * kMessageSize);  // last: pages that are never touched cost nothing
   return offset;
 }

@@ -73,14 +73,33 @@ struct ScaleRow {
   double picked_vs_one = 1;
 };
 
-/// Makes the plan of a sweep for a number of envs and threads (0: auto).
-using MakePlan =
-    std::function<std::unique_ptr<RunPlan>(std::int64_t num_envs, std::int64_t threads)>;
+/// Makes the plan of a sweep for a number of envs and of what is swept: threads (0: auto) or
+/// workers.
+using MakePlan = std::function<std::unique_ptr<RunPlan>(std::int64_t num_envs, std::int64_t count)>;
 
 /// Samples per second for every number of envs on every number of threads, measured in turns.
 std::vector<ScaleRow> bench_scale(const MakePlan& make_plan,
                                   const std::vector<std::int64_t>& num_envs,
                                   const std::vector<std::int64_t>& threads,
                                   const BenchOptions& options);
+
+/// One number of envs with one number of workers.
+struct WorkersCell {
+  static constexpr std::int64_t kAuto = -1;
+  std::int64_t num_envs = 0;
+  std::int64_t workers = 0;   // as asked for
+  std::size_t processes = 0;  // as it ran, with this many threads
+  std::size_t threads = 1;
+  Rate rate;
+  double vs_first = 1;  // the fewest workers of the sweep; median of the rounds' own ratios
+  double cpu_util = 0;  // share of the cores
+};
+
+/// Training samples per second for every number of envs with every number of workers up to it, and
+/// with what `auto` makes of it, measured in turns.
+std::vector<WorkersCell> bench_workers(const MakePlan& make_plan,
+                                       const std::vector<std::int64_t>& num_envs,
+                                       const std::vector<std::int64_t>& workers,
+                                       const BenchOptions& options);
 
 }  // namespace penstock

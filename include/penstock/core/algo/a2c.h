@@ -16,6 +16,7 @@ namespace penstock {
 struct A2cConfig {
   double learning_rate = 1e-3;  // at the run's start
   std::string learning_rate_schedule = "linear";
+  double warm_up = 0;
   double gamma = 0.99;  // per step
   double gae_lambda = 1.0;
   double value_weight = 0.5;
@@ -29,9 +30,12 @@ struct A2cConfig {
   template <class Visitor>
   void fields(Visitor& visit) {
     visit("learning_rate", learning_rate, "Adam's step size", Range{0, 1});
-    visit("learning_rate_schedule", learning_rate_schedule,
-          "schedule of the learning rate: constant, or linear down to 0",
-          Choices{"constant", "linear"});
+    visit(
+        "learning_rate_schedule", learning_rate_schedule,
+        "schedule of the learning rate: constant, linear or cosine down to 0, or points of the run "
+        "with their factors, as 0:1,0.5:0.3,1:0");
+    visit("warm_up", warm_up, "share of the run in which the learning rate rises, from a tenth",
+          Range{0, 1});
     visit("gamma", gamma, "discount of the future", Range{0, 1});
     visit("gae_lambda", gae_lambda, "trace decay of the advantage estimate; 1: plain returns",
           Range{0, 1});

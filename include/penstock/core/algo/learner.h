@@ -79,6 +79,8 @@ class LearnerFactory {
   /// The config's keys, under the algorithm's name: "ppo.clip".
   /// The fields point into the factory, which must outlive them.
   virtual std::vector<Field> fields() = 0;
+  /// Throws ConfigError for what no field's limits refuse.
+  virtual void check() const {}
   /// A learner with a copy of the config as it is now; the factory may go before it.
   [[nodiscard]] virtual std::unique_ptr<Learner> make(const LearnerParts& parts) const = 0;
 

@@ -21,6 +21,7 @@ namespace penstock {
 struct PpoConfig {
   double learning_rate = 1e-3;  // at the run's start
   std::string learning_rate_schedule = "linear";
+  double warm_up = 0;
   double gamma = 0.99;  // per step
   double gae_lambda = 0.95;
   double clip = 0.2;  // the ratio counts within [1 - clip, 1 + clip]
@@ -42,14 +43,16 @@ struct PpoConfig {
   template <class Visitor>
   void fields(Visitor& visit) {
     visit("learning_rate", learning_rate, "Adam's step size", Range{0, 1});
-    visit("learning_rate_schedule", learning_rate_schedule,
-          "schedule of the learning rate: constant, or linear down to 0",
-          Choices{"constant", "linear"});
+    visit(
+        "learning_rate_schedule", learning_rate_schedule,
+        "schedule of the learning rate: constant, linear or cosine down to 0, or points of the run "
+        "with their factors, as 0:1,0.5:0.3,1:0");
+    visit("warm_up", warm_up, "share of the run in which the learning rate rises, from a tenth",
+          Range{0, 1});
     visit("gamma", gamma, "discount of the future", Range{0, 1});
     visit("gae_lambda", gae_lambda, "trace decay of the advantage estimate", Range{0, 1});
     visit("clip", clip, "how far the probability ratio may move", Range{0, 10});
-    visit("clip_schedule", clip_schedule, "schedule of the clip: constant, or linear down to 0",
-          Choices{"constant", "linear"});
+    visit("clip_schedule", clip_schedule, "schedule of the clip, as of the learning rate");
     visit("value_clip", value_clip, "how far the value may move in an update; 0: any",
           Range{0, 1e9});
     visit("value_weight", value_weight, "weight of the value loss", Range{0, 1e6});

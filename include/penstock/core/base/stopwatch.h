@@ -1,4 +1,6 @@
 #pragma once
+#include <sys/types.h>
+
 #include <chrono>
 
 namespace penstock {
@@ -22,5 +24,10 @@ class Stopwatch {
   using Clock = std::chrono::steady_clock;
   Clock::time_point start_ = Clock::now();
 };
+
+/// CPU seconds that this process, or another one, has used so far, all threads together; 0 of a
+/// process that is not there.
+double cpu_seconds();
+double cpu_seconds_of(pid_t process);
 
 }  // namespace penstock

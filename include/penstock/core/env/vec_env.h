@@ -57,9 +57,10 @@ struct OutcomeRows {
 /// An env that failed.
 /// For people; nothing has to be done about it.
 struct Incident {
-  std::string message;      // what, where, and what was done about it
-  std::string replay;       // a document that `penstock replay` reproduces it from
-  std::string replay_name;  // of a file for it
+  std::string message;              // what, where, and what was done about it
+  std::string replay;               // a document that `penstock replay` reproduces it from
+  std::string replay_name;          // of a file for it
+  std::string replay_options = {};  // of `penstock replay` beside the file
 };
 
 /// A facet of envs that learn something together. It is fixed during a rollout, so that ranges and
@@ -104,6 +105,12 @@ struct EnvSlice {
   std::size_t count = 0;
 };
 
+/// Processes that envs live in, beside this one.
+struct EnvProcesses {
+  std::size_t count = 0;
+  double cpu_s = 0;  // that they have used so far
+};
+
 /// Many envs of one kind. An episode that ends is followed at once by the next one: `next` then
 /// holds the new episode's first row and `final_obs` the old one's last.
 ///
@@ -127,6 +134,8 @@ class VecEnv {
   /// Error of an env that failed; the envs of the range then stand anywhere.
   virtual void step(EnvRange range, ActionRows actions, ObsRows next, OutcomeRows outcome) = 0;
 
+  /// Between steps only.
+  [[nodiscard]] virtual EnvProcesses processes() const { return {}; }
   /// Failures that were survived since the last call.
   virtual std::vector<Incident> take_incidents() { return {}; }
 
@@ -163,6 +172,9 @@ class EnvFactory {
   [[nodiscard]] virtual std::vector<std::string> notes(std::size_t /*num_envs*/) const {
     return {};
   }
+  /// Words of a program that examines such an env and says on stdout what it found; empty: there is
+  /// none.
+  [[nodiscard]] virtual std::vector<std::string> examiner() const { return {}; }
   /// All envs of a run, of the config as it is now; the same seed gives the same episodes. Throws
   /// ConfigError.
   [[nodiscard]] std::unique_ptr<VecEnv> make(std::size_t num_envs, std::uint64_t seed) const {

@@ -1,5 +1,7 @@
 #pragma once
 #include <cstddef>
+#include <optional>
+#include <string_view>
 
 namespace penstock::fused {
 
@@ -12,7 +14,11 @@ inline constexpr std::size_t kPad = 16;
 /// The floats that a row of n takes.
 constexpr std::size_t padded(std::size_t n) { return (n + kPad - 1) / kPad * kPad; }
 
-enum class Activation { tanh, relu };
+/// Those whose slope follows from their output, so that no input need be kept.
+enum class Activation { tanh, relu, elu };
+/// By its name in configs and files; none for what has no kernel.
+std::optional<Activation> activation_named(std::string_view name);
+std::string_view name_of(Activation activation);
 
 /// A matrix whose numbers are read one at a time, so that any strides will do.
 struct Scattered {

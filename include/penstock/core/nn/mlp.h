@@ -30,7 +30,9 @@ struct NetConfig {
   template <class Visitor>
   void fields(Visitor& visit) {
     visit("hidden", hidden, "widths of the hidden layers", Range{1, 1 << 20});
-    visit("activation", activation, "activation between layers", Choices{"tanh", "relu"});
+    visit("activation", activation,
+          "activation between layers; gelu and silu keep a graph, which is slower",
+          Choices{"tanh", "relu", "elu", "gelu", "silu"});
     visit("shared_trunk", shared_trunk, "one trunk for actor and critic instead of two");
     visit("log_std_init", log_std_init, "initial log standard deviation of box actions",
           Range{-20, 2});

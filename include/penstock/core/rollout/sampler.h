@@ -82,6 +82,8 @@ class Sampler {
   SampleTime take_time();
 
   [[nodiscard]] const ObsNormaliser& obs_normaliser() const { return obs_normaliser_; }
+  /// What another run has seen of the observations counts as seen. Before the first step.
+  void begin_with(std::vector<Moments> moments) { obs_normaliser_.set_moments(std::move(moments)); }
 
   /// All that a resumed sampler needs besides the envs and the policy. The tensors alias live
   /// memory where they can; `episodes` is [n, 9]: shard, total reward, length, success, env, and

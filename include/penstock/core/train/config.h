@@ -63,6 +63,7 @@ struct RolloutConfig {
 /// Where a run lives and when it saves, logs, evaluates and ends.
 struct RunSection {
   std::string dir;
+  std::string start_from;
   std::int64_t save_interval = 0;
   std::string save_unit = "steps";
   double save_every_s = 30;  // since the last checkpoint, for whatever reason it was made
@@ -77,6 +78,8 @@ struct RunSection {
   template <class Visitor>
   void fields(Visitor& visit) {
     visit("dir", dir, "where the run lives; empty: runs/ENV-SEED");
+    visit("start_from", start_from,
+          "a run whose policy and normaliser this one begins with; the rest may differ");
     visit("save_interval", save_interval, "env steps between checkpoints; 0: by time only",
           Range{0, 1e18});
     visit("save_unit", save_unit, "what save_interval counts: env steps, or updates",

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,6 +73,12 @@ class Engine {
   /// engine are appended to the JSON object `state` (text) under "engine".
   struct Snapshot;
   [[nodiscard]] std::unique_ptr<Snapshot> snapshot() const;
+  /// Takes weights and normaliser of another run, and nothing else: this one's steps begin at 0,
+  /// with its own envs and a new optimiser. Throws DataError when the networks differ.
+  void start_from(const Checkpoint& checkpoint);
+  /// Weights by name; those that are not named stay. Throws UsageError for a name or a shape that
+  /// the network does not have. Not in the middle of a rollout.
+  void set_weights(const std::map<std::string, at::Tensor>& weights);
   /// Throws DataError when the checkpoint is not of this config.
   /// After a failure the engine is good for nothing but to be destroyed.
   void restore(const Checkpoint& checkpoint);

@@ -66,6 +66,10 @@ class Run {
   std::unique_ptr<Trainer> trainer_;  // behind a pointer: its header brings ATen
 };
 
+/// Gives a new run's engine the newest policy of the run in `path`, see run.start_from; nothing
+/// where it is empty. Throws DataError.
+void take_policy(Engine& engine, const std::string& path, const Note& note);
+
 /// What a run directory says its run is: config.toml, and the instruction set of manifest.json,
 /// which a run keeps where the machine has it; `note` is told where it has not. Throws DataError.
 Settings recorded_settings(const std::string& dir, const Note& note);

@@ -19,6 +19,7 @@ struct Progress {
   std::int64_t episodes = 0;         // finished, without those that failures cut short
   double fps = 0;                    // env steps per second, of this process
   double ep_rew_mean = 0;            // of the last 100 episodes; NaN before the first
+  double ep_len_mean = 0;            // likewise, steps
   double elapsed_s = 0;              // of this process
   double done = 0;                   // share of the budget that is spent, the nearest of its ends
   double left_s = std::nan("");      // seconds to the end at this pace; NaN: not known yet

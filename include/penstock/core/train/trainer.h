@@ -63,8 +63,10 @@ class Trainer {
   [[nodiscard]] detail::Spent spent() const;
   [[nodiscard]] Progress progress() const;
   [[nodiscard]] Metrics perf() const;
+  [[nodiscard]] double cpu_util() const;
   [[nodiscard]] double score() const;
   [[nodiscard]] double mean_reward() const;  // of the window; NaN before the first episode
+  [[nodiscard]] double mean_length() const;  // likewise
 
   const RunPlan& plan_;
   RunDir& dir_;
@@ -89,6 +91,7 @@ class Trainer {
   EvalResult last_eval_;
   double seconds_per_step_ = 0;  // of every env once
   SampleTime sample_time_;
+  double cpu_before_s_ = 0;  // used when this sitting began
   double sample_s_ = 0;
   double learn_s_ = 0;
   int tunings_noted_ = 0;

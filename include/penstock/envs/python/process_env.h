@@ -32,12 +32,13 @@ class ProcessEnv final : public VecEnv, private AsyncStepper {
     std::string id;                            // what a replay names it
     std::string kwargs;                        // likewise, JSON
     EnvSlice envs = {.first = 0, .count = 1};  // of the run; at least one
-    std::uint64_t seed = 0;          // env i begins with seed + i, as Gymnasium's vector envs do
-    std::size_t num_workers = 1;     // at most one per env
-    double step_deadline_s = 60;     // a step that takes longer counts as hanging
-    double start_deadline_s = 300;   // for a worker's first answer, and for making an env
-    std::int64_t max_restarts = 10;  // of envs and workers together, in this process
-    bool keeps_state = false;        // envs tell their state, beyond the seed and the actions
+    std::uint64_t seed = 0;           // env i begins with seed + i, as Gymnasium's vector envs do
+    std::size_t num_workers = 1;      // at most one per env
+    double step_deadline_s = 60;      // a step that takes longer counts as hanging
+    double start_deadline_s = 300;    // for a worker's first answer, and for making an env
+    std::int64_t max_restarts = 10;   // of envs and workers together, in this process
+    bool keeps_state = false;         // envs tell their state, beyond the seed and the actions
+    std::string replay_options = {};  // that `penstock replay` needs beside its file
   };
 
   /// Starts the workers and does not wait for them. The launcher lives as long as the last who
@@ -53,6 +54,8 @@ class ProcessEnv final : public VecEnv, private AsyncStepper {
   [[nodiscard]] std::size_t num_envs() const override { return rows_.num_envs(); }
   /// Of worker processes; envs in this one step at once.
   AsyncStepper* async() override { return inline_ == nullptr ? this : nullptr; }
+
+  [[nodiscard]] EnvProcesses processes() const override;
 
   /// The next episode has this very seed, as Gymnasium's reset(seed=...); later ones follow from
   /// it.

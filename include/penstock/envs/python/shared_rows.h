@@ -101,6 +101,10 @@ class SharedRows {
   [[nodiscard]] bool& terminated(std::size_t env) const { return terminated_[env]; }
   [[nodiscard]] bool& truncated(std::size_t env) const { return truncated_[env]; }
   [[nodiscard]] Success& success(std::size_t env) const { return success_[env]; }
+  /// Of the episode that ended, as EnvSpec::stats names them.
+  [[nodiscard]] std::span<double, kMaxStats> stats(std::size_t env) const {
+    return std::span<double, kMaxStats>(stats_ + env * kMaxStats, kMaxStats);
+  }
 
  private:
   struct Shape {
@@ -138,6 +142,7 @@ class SharedRows {
   bool* terminated_ = nullptr;
   bool* truncated_ = nullptr;
   Success* success_ = nullptr;
+  double* stats_ = nullptr;
 };
 
 }  // namespace penstock

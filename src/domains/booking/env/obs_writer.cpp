@@ -72,6 +72,7 @@ Layout make_layout(const ObsWriter::Options& options) {
     layout.append("chances", {kOffers});
     layout.append("values", {kOffers});
   }
+  if (options.values && options.kind != ObsKind::set) { layout.append("values", {kOffers}); }
   if (options.belief || options.kind == ObsKind::set) {
     layout.append("belief", {static_cast<std::int64_t>(kNumTypes)});
   }
@@ -125,7 +126,11 @@ void ObsWriter::write(const Booking& booking, const ObsCache& cache, const Belie
       write_set(booking, belief, quoter, row);
       break;
   }
-  if (needs_belief()) {
+  if (options_.values && options_.kind != ObsKind::set) {
+    const std::size_t tail = kNumOffers + (shows_belief() ? kNumTypes : 0);
+    write_values(booking, belief, quoter, row.last(tail).first(kNumOffers));
+  }
+  if (shows_belief()) {
     std::ranges::transform(belief, row.last(kNumTypes).begin(),
                            [](double p) { return static_cast<float>(p); });
   }
@@ -162,16 +167,33 @@ void ObsWriter::write_set(const Booking& booking, const Belief& belief, Quoter& 
   quoter.load(booking);
   write_tokens(booking, quoter.routes(), options_.side, row.first(num_tokens));
   if (booking.over()) { return; }
-  auto prices = quoter.quote(rules_.offer);
-  // What fits nowhere costs what an unserved request costs.
-  for (Cost& price : prices) { price = std::min(price, rules_.unserved); }
-  const auto likely = chances_of(rules_.answers, belief);
-  const auto expected = expected_prices(prices, likely, rules_);
+  const Outlook offers = outlook(belief, quoter);
   for (std::size_t offer = 0; offer < kNumOffers; ++offer) {
-    savings[offer] = (prices[kNoChange] - prices[offer]) / kKm;
-    chances[offer] = likely[offer];
-    values[offer] = static_cast<float>(expected[kNoChange] - expected[offer]) / kKm;
+    savings[offer] = (offers.prices[kNoChange] - offers.prices[offer]) / kKm;
+    chances[offer] = offers.chances[offer];
+    values[offer] = offers.values[offer];
   }
+}
+
+void ObsWriter::write_values(const Booking& booking, const Belief& belief, Quoter& quoter,
+                             std::span<float> values) const {
+  std::ranges::fill(values, 0.0F);
+  if (booking.over()) { return; }
+  quoter.load(booking);
+  std::ranges::copy(outlook(belief, quoter).values, values.begin());
+}
+
+ObsWriter::Outlook ObsWriter::outlook(const Belief& belief, Quoter& quoter) const {
+  Outlook out{.prices = quoter.quote(rules_.offer),
+              .chances = chances_of(rules_.answers, belief),
+              .values = {}};
+  // What fits nowhere costs what an unserved request costs.
+  for (Cost& price : out.prices) { price = std::min(price, rules_.unserved); }
+  const auto expected = expected_prices(out.prices, out.chances, rules_);
+  for (std::size_t offer = 0; offer < kNumOffers; ++offer) {
+    out.values[offer] = static_cast<float>(expected[kNoChange] - expected[offer]) / kKm;
+  }
+  return out;
 }
 
 }  // namespace penstock::booking

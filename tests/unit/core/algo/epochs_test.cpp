@@ -16,7 +16,6 @@ using namespace penstock;
 // Which samples an update takes, in which order, and what for.
 
 using penstock::detail::explained_variance;
-using penstock::detail::scheduled;
 
 namespace {
 
@@ -219,14 +218,6 @@ TEST_CASE("epochs of which nothing is left to learn are not run") {
   CHECK(count(0, 0) == 0);
   CHECK(count(3, 1) == 3);
   CHECK(count(1, 4) == 4);
-}
-
-TEST_CASE("schedules fall in a straight line to zero and never below") {
-  CHECK(scheduled(0.4, "linear", 0) == 0.4);
-  CHECK(scheduled(0.4, "linear", 0.75) == doctest::Approx(0.1));
-  CHECK(scheduled(0.4, "linear", 1) == 0);
-  CHECK(scheduled(0.4, "linear", 1.2) == 0);  // the last update may overshoot
-  CHECK(scheduled(0.4, "constant", 0.75) == 0.4);
 }
 
 TEST_CASE("a learning rate that has come to zero moves nothing, but counts the update") {

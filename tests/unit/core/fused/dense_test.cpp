@@ -140,6 +140,26 @@ TEST_CASE("tanh is libm's to two units in the last place, and never beyond one")
   });
 }
 
+TEST_CASE("elu is expm1 below 0 to a few units in the last place, and its input above") {
+  test::on_every_isa([] {
+    AlignedFloats x(1 << 14);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const float t = static_cast<float>(i) / static_cast<float>(x.size());
+      x.data()[i] = (i % 2 == 0 ? 1.0F : -1.0F) * std::pow(10.0F, 8 * t - 6);  // 1e-6 to 100
+    }
+    const AlignedFloats y(x.size());
+    std::copy_n(x.data(), x.size(), y.data());
+    fused::activate(fused::Activation::elu, y.data(), y.size());
+    double worst = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double in = x.data()[i];
+      const double exact = in > 0 ? in : std::expm1(in);
+      worst = std::max(worst, std::abs(y.data()[i] - exact) / std::abs(exact));
+    }
+    CHECK(worst < 4 * 0x1.0p-23);
+  });
+}
+
 TEST_CASE("a transposition moves every number, at any size") {
   test::on_every_isa([] {
     for (const std::size_t rows : {1U, 3U, 4U, 9U, 64U}) {

@@ -89,7 +89,13 @@ struct Reference {
     return y;
   }
   [[nodiscard]] double activated(double x) const {
+    if (made.shape.activation == Activation::elu) { return x > 0 ? x : std::expm1(x); }
     return made.shape.activation == Activation::tanh ? std::tanh(x) : std::max(x, 0.0);
+  }
+  /// Of the activation, by its output.
+  [[nodiscard]] double slope(double y) const {
+    if (made.shape.activation == Activation::elu) { return y > 0 ? 1 : y + 1; }
+    return made.shape.activation == Activation::tanh ? 1 - y * y : (y > 0 ? 1 : 0);
   }
   /// The outputs of all layers, each but the last of a head activated; the first entry is x.
   [[nodiscard]] std::vector<Numbers> run(const std::vector<LinearShape>& stack, Numbers x,
@@ -111,7 +117,7 @@ struct Reference {
       if (!head || l + 1 < stack.size()) {
         for (std::size_t o = 0; o < delta.size(); ++o) {
           const double y = outputs[l + 1][o];
-          delta[o] *= made.shape.activation == Activation::tanh ? 1 - y * y : (y > 0 ? 1 : 0);
+          delta[o] *= slope(y);
         }
       }
       Numbers below(stack[l].inputs, 0.0);
@@ -138,6 +144,7 @@ const std::vector<Sizes>& odd_networks() {
       {.features = 3, .actor = {5, 2}, .critic = {7, 1}},
       {.features = 17, .trunk = {16}, .actor = {6}, .critic = {1}, .activation = Activation::relu},
       {.features = 33, .trunk = {19, 8}, .actor = {31, 21}, .critic = {1}},
+      {.features = 9, .actor = {40, 3}, .critic = {24, 1}, .activation = Activation::elu},
       {.features = 16, .actor = {64, 48, 4}, .critic = {2, 3, 1}, .activation = Activation::relu},
   };
   return kAll;

@@ -43,7 +43,7 @@ TEST_CASE("the seed decides the weights") {
 
 TEST_CASE("forward computes what it is asked for") {
   for (const bool shared : {false, true}) {
-    for (const char* activation : {"tanh", "relu"}) {
+    for (const char* activation : {"tanh", "relu", "elu", "gelu", "silu"}) {
       const auto network =
           make_mlp(kSpec, {.hidden = {8, 4}, .activation = activation, .shared_trunk = shared}, 1);
       const Observation batch{at::randn({7, 5}), {}};

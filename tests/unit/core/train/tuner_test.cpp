@@ -50,6 +50,19 @@ TEST_CASE("a machine that filled up changes the choice after a while") {
   CHECK(chosen(tuner, {{1, 1.0}, {2, 3.0}}) == 1);
 }
 
+TEST_CASE("more threads than cores are tried when the last candidate wins and idles") {
+  const std::map<std::size_t, double> seconds = {{1, 1.0}, {2, 0.5}, {4, 0.25}, {8, 0.13}};
+  const auto choice = [&](double busy) {
+    Tuner tuner({1, 2}, {4, 8});
+    for (int i = 0; i < 100; ++i) {
+      if (tuner.record(seconds.at(tuner.current()), busy)) { return tuner.current(); }
+    }
+    return std::size_t{0};
+  };
+  CHECK(choice(0.02) == 8);
+  CHECK(choice(0.9) == 2);
+}
+
 TEST_CASE("with one candidate there is nothing to choose") {
   Tuner tuner({1});
   for (int i = 0; i < 1000; ++i) { CHECK(!tuner.record(1)); }

@@ -36,6 +36,7 @@ struct DvrptwConfig {
   std::string versus = "none";
   std::string prices = "insertion";
   std::string obs = "set";
+  bool values = false;
   bool belief = false;
   std::uint64_t people = 1;  // not the run's seed: the same people in every run
   bool strangers = false;
@@ -95,6 +96,10 @@ struct DvrptwConfig {
           "what the policy sees. list: [C, 6], a row per request; hist: [606, 2], counts by zone "
           "and half-hour; set: tokens, savings, chances and belief",
           Choices{"list", "hist", "set"});
+    visit(
+        "values", values,
+        "append what each offer promises at once, km by the cheapest place and the belief, to list "
+        "and hist");
     visit("belief", belief, "append the belief about the caller's type to list and hist");
     visit("people", people, "seed of the customers' hidden types, the same in all envs");
     visit("strangers", strangers,

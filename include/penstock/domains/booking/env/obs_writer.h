@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -47,7 +48,8 @@ class ObsWriter {
  public:
   struct Options {
     ObsKind kind = ObsKind::set;
-    bool belief = false;  // list and hist: a part with the belief about the caller follows
+    bool values = false;  // list and hist: a part with the myopic value of each offer follows,
+    bool belief = false;  // and one with the belief about the caller
     std::size_t num_customers = 30;
     double side = 1;  // metres
   };
@@ -55,9 +57,7 @@ class ObsWriter {
 
   [[nodiscard]] const Layout& layout() const { return layout_; }
   /// Whether write() looks at the belief.
-  [[nodiscard]] bool needs_belief() const {
-    return options_.belief || options_.kind == ObsKind::set;
-  }
+  [[nodiscard]] bool needs_belief() const { return options_.values || shows_belief(); }
   [[nodiscard]] double side() const { return options_.side; }
   /// The row [layout().size()] to act on; also when the day is over, without a caller then. The
   /// cache must have followed the booking.
@@ -73,6 +73,18 @@ class ObsWriter {
   void write_list(const Booking& booking, const ObsCache& cache, std::span<float> row) const;
   void write_set(const Booking& booking, const Belief& belief, Quoter& quoter,
                  std::span<float> row) const;
+  void write_values(const Booking& booking, const Belief& belief, Quoter& quoter,
+                    std::span<float> values) const;
+  /// What offers promise at once by the prices of the loaded booking.
+  struct Outlook {
+    std::array<Cost, kNumOffers> prices;
+    std::array<double, kNumOffers> chances;
+    std::array<float, kNumOffers> values;  // km less than without a change
+  };
+  [[nodiscard]] Outlook outlook(const Belief& belief, Quoter& quoter) const;
+  [[nodiscard]] bool shows_belief() const {
+    return options_.belief || options_.kind == ObsKind::set;
+  }
 
   Options options_;
   BookingRules rules_;
