@@ -53,8 +53,8 @@ class ParallelOrderConditionedPPO(PPO):
     def update(self, buffer: Any) -> None:
         """Refused: this learner collects its own steps."""
         steps = self.config.env.num_envs * 100
-        raise UsageError(f"update(buffer): steps from outside are not learnt from; learn({steps}) plays one episode in every "
-                         "env and makes the update")
+        raise UsageError(f"update(buffer): steps from outside are not learnt from; learn({steps}) plays one episode "
+                         "in every env and makes the update")
 
     def _heads(self, obs: np.ndarray, orders: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits [n, 145] and values [n] of the recipe's network."""
