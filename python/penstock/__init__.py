@@ -17,6 +17,7 @@ import torch  # noqa: F401  first: the extension uses the libtorch that this loa
 from penstock._core import ConfigError, DataError, Error, EvalResult, IoError, Progress, Summary, UsageError
 from penstock._core import __version__
 from penstock.callbacks import Callback, Checkpoint, Evaluate, StopAtReward, StopWhen
+from penstock.check import check_env
 from penstock.config import Config
 from penstock.envs import Env, VectorEnv, env_names, register_envs
 from penstock.ppo import PPO
@@ -24,8 +25,8 @@ from penstock.replay import replay
 
 __all__ = [
     "Callback", "Checkpoint", "Config", "ConfigError", "DataError", "Env", "Error", "EvalResult", "Evaluate", "IoError",
-    "PPO", "Progress", "StopAtReward", "StopWhen", "Summary", "UsageError", "VectorEnv", "__version__", "env_names",
-    "replay",
+    "PPO", "Progress", "StopAtReward", "StopWhen", "Summary", "UsageError", "VectorEnv", "__version__", "check_env",
+    "env_names", "replay",
 ]
 
 os.environ.setdefault("PENSTOCK_MODELS", str(pathlib.Path(__file__).parent / "models"))

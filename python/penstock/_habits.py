@@ -27,7 +27,6 @@ KEYS = {
 }
 LEARN = {
     "callback": "callbacks=...",
-    "progress_bar": "verbose=1 of the constructor, which prints a line every few seconds",
     "log_interval": 'run={"log_interval": ...} of the constructor',
     "tb_log_name": "run_dir=... of the constructor",
     "reset_num_timesteps": "a new PPO: learn() always goes on",
@@ -47,8 +46,9 @@ def with_our_name(error: _core.ConfigError, paths: Iterable[str]) -> _core.Confi
 
 def refuse_learn_keys(keys: Mapping[str, Any]) -> None:
     for name in keys:
-        hint = f"; here it is {LEARN[name]}" if name in LEARN else "; its arguments are total_timesteps and callbacks"
-        raise TypeError(f"learn() takes no argument '{name}'{hint}")
+        known = f"here it is {LEARN[name]}" if name in LEARN else ""
+        raise TypeError(f"learn() takes no argument '{name}'; "
+                        f"{known or 'its arguments are total_timesteps, callbacks and progress_bar'}")
 
 
 def refuse_function(path: str, value: Any) -> None:

@@ -1,5 +1,5 @@
-"""CAGE Challenge 2 with repairs in an order, under the names that scripts for it know. Thin: VectorEnv, PPO and the verb
-`penstock cage2 search` do the work."""
+"""CAGE Challenge 2 with repairs in an order, under the names that scripts for it know. Thin: VectorEnv, PPO and the
+verb `penstock cage2 search` do the work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import sys
 from typing import Any
 
 import numpy as np
+import torch
 
+from penstock._core import UsageError
+from penstock.batches import Batch
 from penstock.config import Config
 from penstock.envs import VectorEnv
 from penstock.ppo import PPO
@@ -17,39 +20,85 @@ from penstock.ppo import PPO
 TYPES = ("defender", "enterprise", "op_server", "op_host", "user")
 
 
-class ParallelEnvWrapper(VectorEnv):
-    """`n_envs` games side by side; each begins anew when its episode ends. `order` is a sequence of the five TYPES, the
-    most urgent first, or "random"."""
+class ParallelEnvWrapper(Batch):
+    """`n_envs` games side by side; each begins anew when its episode ends. Observations are [n_envs, 52]. `order` is a
+    sequence of the five TYPES, the most urgent first, or "random"; `orders` shows that of each game."""
 
     def __init__(self, n_envs: int = 25, order: str | tuple[str, ...] = "random", red: str = "bline", **keys: Any):
-        super().__init__("cage2_workflow", n_envs, order=order_text(order), red=red, **keys)
+        super().__init__(VectorEnv("cage2_workflow", n_envs, order=order_text(order), red=red, **keys))
+
+    def shown(self, obs: Any) -> Any:
+        self.orders: np.ndarray = obs["order"]  # [n_envs, 5, 5], position x type
+        return obs["obs"]
 
 
 class ParallelOrderConditionedPPO(PPO):
-    """PPO by the recipe cage2-workflow; keywords change its keys."""
+    """PPO by the recipe cage2-workflow; keywords change its keys. learn(n_envs * 100) plays one episode in every env
+    and makes one update."""
 
     def __init__(self, order: str | tuple[str, ...] = "random", red: str = "bline", n_envs: int = 25, **keys: Any):
         config = Config.from_recipe("cage2-workflow")
         config.update({"env.order": order_text(order), "env.red": red})
         super().__init__("cage2_workflow", n_envs, config=config, **keys)
 
+    def get_actions(self, obs: Any, orders: Any = None, deterministic: bool = False
+                    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(actions, log_probs, values), each [n], of observations [n, 52]; `orders` are ParallelEnvWrapper's, and not
+        needed where this was made for one order."""
+        logits, values = self._heads(np.asarray(obs, np.float32), orders)
+        log_probs = logits.log_softmax(-1)
+        chosen = log_probs.argmax(-1) if deterministic else torch.multinomial(log_probs.exp(), 1)[:, 0]
+        return chosen.numpy(), log_probs.gather(1, chosen[:, None])[:, 0].numpy(), values.numpy()
+
+    def update(self, buffer: Any) -> None:
+        """Refused: this learner collects its own steps."""
+        steps = self.config.env.num_envs * 100
+        raise UsageError(f"update(buffer): steps from outside are not learnt from; learn({steps}) plays one episode "
+                         "in every env and makes the update")
+
+    def _heads(self, obs: np.ndarray, orders: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits [n, 145] and values [n] of the recipe's network."""
+        rows = torch.from_numpy(np.concatenate([obs, self._orders(orders, len(obs))], axis=1))
+        return mlp(self, "actor", rows), mlp(self, "critic", rows)[:, 0]
+
+    def _orders(self, orders: Any, count: int) -> np.ndarray:
+        own = self.config.env.order
+        if orders is None and own == "random":
+            raise UsageError("get_actions: this policy serves all orders; say which: get_actions(obs, envs.orders)")
+        if orders is None:
+            orders = np.tile(np.eye(5)[[TYPES.index(name.strip()) for name in own.split(",")]], (count, 1, 1))
+        return np.asarray(orders, np.float32).reshape(count, 25)
+
+
+def mlp(model: PPO, head: str, rows: torch.Tensor) -> torch.Tensor:
+    """One of the recipe's two networks."""
+    weights = {name: value for name, value in model.weights().items() if name.startswith(head)}
+    if not weights or model.config.net.activation != "tanh" or model.config.normalise.obs:
+        raise UsageError("get_actions: it knows the network of the recipe cage2-workflow only; use predict()")
+    for layer in range(len(weights) // 2):
+        rows = torch.tanh(rows) if layer else rows
+        rows = torch.nn.functional.linear(rows, weights[f"{head}.{layer}.weight"], weights[f"{head}.{layer}.bias"])
+    return rows
+
 
 class ParallelTrajectoryBuffer:
     """Steps of `n_envs` games. The observation given with an action is the one that it was chosen by."""
 
+    NAMES = ("obs", "actions", "rewards", "log_probs", "values", "dones")
+
     def __init__(self, n_envs: int = 25, gamma: float = 0.99):
         self.n_envs, self.gamma = n_envs, gamma
-        self.clear()
+        self.reset()
 
-    def clear(self) -> None:
-        self._steps: dict[str, list[np.ndarray]] = {
-            name: [] for name in ("obs", "actions", "log_probs", "rewards", "dones")}
+    def reset(self) -> None:
+        self._steps: dict[str, list[np.ndarray]] = {name: [] for name in self.NAMES}
 
-    def add(self, obs: Any, actions: Any, log_probs: Any, rewards: Any, dones: Any) -> None:
-        for name, values in zip(self._steps, (obs, actions, log_probs, rewards, dones), strict=True):
-            row = np.array(values)
+    def add(self, obs: Any, actions: Any, rewards: Any, log_probs: Any, values: Any, dones: Any) -> None:
+        rows = [np.array(given) for given in (obs, actions, rewards, log_probs, values, dones)]
+        for name, row in zip(self.NAMES, rows, strict=True):
             if len(row) != self.n_envs:
                 raise ValueError(f"{name}: {len(row)} rows, expected {self.n_envs}")
+        for name, row in zip(self.NAMES, rows, strict=True):
             self._steps[name].append(row)
 
     def __len__(self) -> int:

@@ -7,10 +7,8 @@ import os
 import pathlib
 import re
 import shutil
-import sys
 import tempfile
 import threading
-import time
 import warnings
 import weakref
 from typing import Any, NamedTuple
@@ -21,13 +19,13 @@ from penstock_worker.spaces import MASK, Codec, ObservationError
 
 from penstock import _core
 from penstock._habits import refuse_learn_keys
+from penstock._progress import Lines, display
 from penstock._signals import Signals
 from penstock.callbacks import Callback, as_callbacks
 from penstock.config import Config
 from penstock.envs import action_space, observation_space, own_spaces
 from penstock.factories import named
 
-QUIET_SECONDS = 5.0  # between lines on stderr
 REPLAYS = "replays"  # where failures of a run without a directory of its own are kept
 
 
@@ -122,9 +120,11 @@ class PPO:
         model._give_weights()
         return model
 
-    def learn(self, total_timesteps: int | None = None, callbacks: Any = None, **unknown: Any) -> PPO:
+    def learn(self, total_timesteps: int | None = None, callbacks: Any = None, progress_bar: bool = False,
+              **unknown: Any) -> PPO:
         """Trains for this many env steps, and the next time for as many more; without a number, until the config's
-        total_timesteps are done. Ctrl-C saves and raises KeyboardInterrupt; the next learn() goes on."""
+        total_timesteps are done. Ctrl-C saves and raises KeyboardInterrupt; the next learn() goes on. The bar is tqdm's
+        where that is installed."""
         refuse_learn_keys(unknown)
         watchers = as_callbacks(callbacks)
         if not self._busy.acquire(blocking=False):
@@ -133,13 +133,14 @@ class PPO:
         try:
             if total_timesteps is not None:
                 self.config.update({"total_timesteps": self.num_timesteps + int(total_timesteps)}, "learn()")
-            self._learn(watchers, Signals())
+            with contextlib.closing(display(self.verbose, progress_bar, self.num_timesteps)) as shown:
+                self._learn(watchers, Signals(), shown)
         finally:
             self._busy.release()
         return self
 
-    def _learn(self, watchers: list[Callback], signals: Signals) -> None:
-        self._start(watchers, signals)
+    def _learn(self, watchers: list[Callback], signals: Signals, shown: Lines) -> None:
+        self._start(watchers, signals, shown)
         assert self._training is not None and self._run_dir is not None
         try:
             for watcher in watchers:
@@ -237,7 +238,7 @@ class PPO:
         raise TypeError("a PPO is neither pickled nor copied: save(path) writes it and PPO.load(path) brings it back; its "
                         "config can be pickled")
 
-    def _start(self, watchers: list[Callback], signals: Signals) -> None:
+    def _start(self, watchers: list[Callback], signals: Signals, shown: Lines) -> None:
         self._use_plan()
         plan = self._plan
         fresh = self._run_dir is None
@@ -245,7 +246,7 @@ class PPO:
             self._run_dir = pathlib.Path(self.config.run.dir or self._temporary_folder())
             for text in plan.warnings():
                 warnings.warn(in_python(text), stacklevel=4)
-        progress, logged, note = self._watch(watchers, signals)
+        progress, logged, note = self._watch(watchers, signals, shown)
         self._engine = None
         self._thread = threading.get_ident()
         try:
@@ -264,20 +265,14 @@ class PPO:
         self._temporary = True
         return folder
 
-    def _watch(self, watchers: list[Callback], signals: Signals) -> tuple[Any, Any, Any]:
+    def _watch(self, watchers: list[Callback], signals: Signals, shown: Lines) -> tuple[Any, Any, Any]:
         """What the C++ side calls: several times a second, after updates, and with remarks."""
-        last = time.monotonic()
         latest: dict[str, float] = {}  # lines of updates and of evaluations have different names
 
         def progress(now: _core.Progress) -> bool:
-            nonlocal last
             signals.answer()
             self.num_timesteps = now.timesteps
-            if self.verbose and time.monotonic() - last > QUIET_SECONDS:
-                last = time.monotonic()
-                total = f"/{now.total_timesteps}" if now.total_timesteps else ""
-                print(f"step {now.timesteps}{total} ({now.done:.0%})  {now.fps:.0f} steps/s  "
-                      f"reward {now.ep_rew_mean:.2f}", file=sys.stderr)
+            shown.show(now)
             return False
 
         def logged(now: _core.Progress, metrics: dict[str, float]) -> bool:
@@ -288,7 +283,7 @@ class PPO:
 
         def note(text: str) -> None:
             if self.verbose > 1 or text.startswith("warning"):
-                print(f"penstock: {self._with_replay(text)}", file=sys.stderr)
+                shown.say(f"penstock: {self._with_replay(text)}")
 
         return progress, logged, note
 

@@ -95,7 +95,7 @@ class Trial:
 
     def _look_at(self, obs: Any) -> None:
         self.codec.write(obs, self.row)
-        for remark in self.codec.remarks(obs):
+        for remark in self.codec.remarks(obs) + self.codec.action_remarks():
             if remark not in self.remarked:
                 self.remarked.add(remark)
                 print(f"penstock: warning: {type(self.env.unwrapped).__name__}: {remark}", file=sys.stderr)

@@ -11,11 +11,13 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from penstock_worker import _runner, factory
+from penstock_worker import factory
 
 
 def prepare(lifeline: int) -> None:
     """Makes this process end with its parent, and leave signals of the terminal and of schedulers to it."""
+    from penstock_worker import _runner  # here: the checker runs with interpreters that it was not built for
+
     _runner.end_with_parent(lifeline)
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.SIG_IGN)
@@ -42,6 +44,8 @@ def be_child(lifeline: int, life: Callable[[], Any], held: socket.socket | None 
 
 def work(payload: str, rows: int, worker: int) -> None:
     """Serves the envs of shared rows until the parent wants an end."""
+    from penstock_worker import _runner
+
     make = factory.Maker(payload)
     runner = _runner.Runner(rows, worker, make)
     runner.run()

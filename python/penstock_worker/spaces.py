@@ -188,21 +188,32 @@ class EnvCodec(Codec):
         row[:] = mask.astype(bool)
 
     def random_action(self, env: Any, obs: Any, info: dict[str, Any]) -> Any:
-        mask = self.legal(env, obs, info) if self.masked else None
-        if mask is not None and isinstance(self.action_space, spaces.Discrete):
-            return self.action_space.sample(mask=np.asarray(mask, dtype=np.int8))
-        return self.action_space.sample()
+        """A legal one."""
+        space = self.action_space
+        if not self.masked or not isinstance(space, (spaces.Discrete, spaces.MultiDiscrete)):
+            return space.sample()
+        counts = choices_of(space)
+        row = np.empty(sum(counts), np.int8)
+        self.legal_into(env, obs, info, row)
+        if isinstance(space, spaces.Discrete):
+            return space.sample(mask=row)
+        masks = np.split(row, np.cumsum(counts)[:-1])
+        return space.sample(mask=tuple(masks)) if len(space.shape) == 1 else space.sample()
+
+    def action_remarks(self) -> list[str]:
+        """What of the actions is accepted, but hardly meant so."""
+        if not isinstance(self.action_space, spaces.Box) or self.action_space.dtype.kind not in "iu":
+            return []
+        return [f"its actions are {self.action_space}, whole numbers in a Box: the nearest to what the policy means is "
+                "taken; Discrete or MultiDiscrete learns better"]
 
     def remarks(self, obs: Any) -> list[str]:
-        """What is accepted, but hardly meant so: of the spaces and of an observation."""
+        """What of an observation is accepted, but hardly meant so."""
         found = [f"the observation's part '{leaf.name}' has shape {values.shape}, its space {leaf.space.shape}; the numbers "
                  "are taken in their order"
                  for leaf in self._leaves if (values := leaf.values(obs)).shape != leaf.space.shape]
         found += [f"the observation's part '{leaf.name}' is outside of its space {leaf.space}; widen the bounds, or clip "
                   "what is observed" for leaf in self._leaves if outside(leaf, obs)]
-        if isinstance(self.action_space, spaces.Box) and self.action_space.dtype.kind in "iu":
-            found.append(f"its actions are {self.action_space}, whole numbers in a Box: the nearest to what the policy "
-                         "means is taken; Discrete or MultiDiscrete learns better")
         return found
 
     def _method(self, env: Any) -> bool:

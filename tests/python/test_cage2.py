@@ -7,17 +7,21 @@ import penstock
 from penstock import cage2
 
 
+ORDER = ("op_server", "user", "op_host", "enterprise", "defender")
+
+
 def test_envs_show_the_order_and_begin_anew():
-    order = ("op_server", "user", "op_host", "enterprise", "defender")
-    envs = cage2.ParallelEnvWrapper(4, order, red="meander")
-    obs, _ = envs.reset(seed=1)
-    assert obs["obs"].shape == (4, 52) and obs["order"].shape == (4, 5, 5)
-    assert [cage2.TYPES[i] for i in obs["order"][0].argmax(axis=1)] == list(order)
+    envs = cage2.ParallelEnvWrapper(4, ORDER, red="meander")
+    obs = envs.reset(seed=1)
+    assert obs.shape == (4, 52) and obs.dtype == np.float32 and envs.orders.shape == (4, 5, 5)
+    assert [cage2.TYPES[i] for i in envs.orders[0].argmax(axis=1)] == list(ORDER)
     for t in range(200):
-        obs, _, terminated, _, _ = envs.step(np.full(4, 1))
-        assert terminated.all() == (t % 100 == 99)
+        obs, rewards, dones = envs.step([1] * 4)
+        assert obs.shape == (4, 52) and rewards.shape == dones.shape == (4,)
+        assert dones.all() == dones.any() == (t % 100 == 99)
         if t % 100 == 99:
-            assert not obs["obs"].any()
+            assert not obs.any()
+    envs.close()
     with pytest.raises(penstock.ConfigError, match="op_server"):
         cage2.ParallelEnvWrapper(4, ("user",))
 
@@ -26,17 +30,45 @@ def test_ppo_is_the_recipe():
     model = cage2.ParallelOrderConditionedPPO(n_envs=5, verbose=0, run={"eval_episodes": 0})
     assert model.config["ppo.learning_rate"] == 0.002 and model.config["env.num_envs"] == 5
     assert model.learn(1000).summary.total_timesteps == 1000
+    with pytest.raises(penstock.UsageError, match=r"learn\(500\) plays one episode in every env"):
+        model.update(cage2.ParallelTrajectoryBuffer(5))
+
+
+@pytest.mark.parametrize("order", ["random", ORDER])
+def test_the_loop_of_a_script(order):
+    model = cage2.ParallelOrderConditionedPPO(order, n_envs=5, verbose=0, run={"eval_episodes": 0}).learn(1000)
+    envs, buffer = cage2.ParallelEnvWrapper(5, order), cage2.ParallelTrajectoryBuffer(5)
+    obs = envs.reset(seed=3)
+    given = () if order == ORDER else (envs.orders,)
+    for _ in range(20):
+        actions, log_probs, values = model.get_actions(obs, *given)
+        after, rewards, dones = envs.step(actions)
+        buffer.add(obs, actions, rewards, log_probs, values, dones)
+        obs = after
+    assert len(buffer) == 100 and (buffer.arrays()["log_probs"] < 0).all()
+    likeliest, highest, _ = model.get_actions(obs, *given, deterministic=True)
+    assert likeliest.tolist() == model.predict({"obs": obs, "order": envs.orders})[0].tolist()
+    assert (highest >= model.get_actions(obs, *given)[1]).all()
+    buffer.reset()
+    assert len(buffer) == 0
+
+
+def test_what_get_actions_must_know():
+    with pytest.raises(penstock.UsageError, match="get_actions\\(obs, envs.orders\\)"):
+        cage2.ParallelOrderConditionedPPO(n_envs=2).get_actions(np.zeros((2, 52)))
+    with pytest.raises(penstock.UsageError, match="use predict"):
+        cage2.ParallelOrderConditionedPPO(ORDER, n_envs=2, net={"activation": "relu"}).get_actions(np.zeros((2, 52)))
 
 
 def test_returns_end_with_their_episode():
     buffer = cage2.ParallelTrajectoryBuffer(1, gamma=0.5)
     for reward, done in ((1, False), (2, True), (4, False)):
-        buffer.add([[0]], [0], [0.0], [reward], [done])
+        buffer.add([[0]], [0], [reward], [0.0], [0.0], [done])
     raw = np.array([2.0, 2.0, 4.0])
     assert np.allclose(buffer.arrays()["returns"][:, 0], (raw - raw.mean()) / raw.std())
+    with pytest.raises(ValueError, match="dones: 2 rows, expected 1"):
+        buffer.add([[0]], [0], [0], [0.0], [0.0], [False, False])
     assert len(buffer) == 3
-    with pytest.raises(ValueError, match="expected 1"):
-        buffer.add([[0], [0]], [0], [0.0], [0], [False])
 
 
 def test_the_trainer_is_the_search():

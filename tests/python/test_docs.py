@@ -1,4 +1,4 @@
-"""The Python blocks of the README and of docs/python.md run as they stand."""
+"""The Python blocks of the README and of some pages run as they stand."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FILES = ("README.md", "docs/python.md", "docs/trackers.md")
+FILES = ("README.md", "docs/python.md", "docs/trackers.md", "docs/from-your-scripts.md")
 BLOCKS = [(name, number, block) for name in FILES
           for number, block in enumerate(re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), re.S))]
 

@@ -493,11 +493,11 @@ class TestHabitsOfStableBaselines3:
             with pytest.raises(penstock.ConfigError, match='"learning_rate_schedule": "linear"'):
                 penstock.PPO("cartpole", **keys)
 
-    @pytest.mark.parametrize("name, ours", [("callback", "callbacks="), ("progress_bar", "verbose=1")])
+    @pytest.mark.parametrize("name, ours", [("callback", "callbacks="), ("log_interval", "run=")])
     def test_arguments_of_learn(self, name, ours):
         with pytest.raises(TypeError, match=rf"learn\(\) takes no argument '{name}'; here it is {ours}"):
             ppo().learn(1024, **{name: None})
-        with pytest.raises(TypeError, match="its arguments are total_timesteps and callbacks"):
+        with pytest.raises(TypeError, match="its arguments are total_timesteps, callbacks and"):
             ppo().learn(1024, nonsense=1)
 
 
@@ -533,7 +533,7 @@ class TestErrors:
 
 
 def test_progress_lines_only_on_stderr(capfd, monkeypatch):
-    monkeypatch.setattr(sys.modules["penstock.ppo"], "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(sys.modules["penstock._progress"], "QUIET_SECONDS", 0.0)
     penstock.PPO("cartpole", 16, verbose=1, **SMALL).learn(65536)
     out, err = capfd.readouterr()
     assert out == "" and "steps/s" in err
