@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from penstock_worker import contract, state
+from penstock_worker.cost import timed
 from penstock_worker.spaces import EnvCodec, ObservationError
 
 PROBE_S = 0.05  # spent on timing steps
@@ -57,8 +58,8 @@ class Trial:
         self.remarked: set[str] = set()
 
     def time_of_step(self) -> tuple[float, float]:
-        """Median seconds, by the wall and of the CPU. An env that fails here may fail later too, where it is survived: it is no reason not to
-        begin. What is a mistake in its code is one."""
+        """Median seconds, by the clock and of the CPU. An env that fails here may fail later too, where it is survived:
+        it is no reason not to begin. What is a mistake in its code is one."""
         times: list[tuple[float, float]] = []
         try:
             self._steps(times)
@@ -77,9 +78,8 @@ class Trial:
         while len(times) < LEAST_STEPS or (time.perf_counter() - begun < PROBE_S and len(times) < MOST_STEPS):
             action = self.codec.random_action(self.env, obs, info)
             self.tell({"doing": f"in step {len(times) + 1} of a trial", "stepping": True})
-            cpu, before = time.process_time(), time.perf_counter()
-            result = self.env.step(action)
-            times.append((time.perf_counter() - before, time.process_time() - cpu))
+            result, wall, cpu = timed(lambda: self.env.step(action))
+            times.append((wall, cpu))
             obs, reward, terminated, truncated, info = contract.five_of(result)
             contract.reward_of(reward)
             contract.info_of(info)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import resource
 import time
 from collections.abc import Callable, Iterator, MutableSequence
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from penstock_worker import contract, process
+from penstock_worker.cost import timed
 from penstock_worker.spaces import MASK, Codec, EnvCodec, ObservationError
 
 SHORT_STEPS, LEAST_STEPS = 200, 3  # of an episode that is compared with others
@@ -54,17 +54,14 @@ class Seen(NamedTuple):
 
 
 class Cost:
-    """Seconds of calls, by the clock and of this process's cores. A call that gave its core away had to wait; one that
-    did not lost the difference to other programs, which is not its cost."""
+    """Seconds of calls, by the clock and of this process's cores."""
 
     def __init__(self) -> None:
         self.calls, self.wall, self.cpu = 0, 0.0, 0.0
 
     def timed(self, call: Callable[[], Any]) -> Any:
-        waits, wall, cpu = waits_so_far(), time.perf_counter(), time.process_time()
-        result = call()
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-        self.wall += wall if waits_so_far() > waits else min(wall, cpu)
+        result, wall, cpu = timed(call)
+        self.wall += wall
         self.cpu += cpu
         self.calls += 1
         return result
@@ -76,10 +73,6 @@ class Cost:
     @property
     def cpu_share(self) -> float:
         return self.cpu / self.wall if self.wall else 1.0
-
-
-def waits_so_far() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
 
 
 class Player:
