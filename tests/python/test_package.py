@@ -47,6 +47,12 @@ def test_the_wheel_is_for_other_machines_too():
     assert len(tags) == 1 and re.fullmatch(r"cp3\d+-cp3\d+-manylinux_2_\d+_\w+", tags[0]), tags
 
 
+def test_a_python_to_build_for_that_is_not_there_is_named():
+    script = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "build-wheels"
+    done = subprocess.run([script, "python3.99"], capture_output=True, text=True)
+    assert done.returncode == 1 and "python3.99: not found" in done.stderr
+
+
 def test_torch_is_a_requirement_of_one_minor_version():
     assert "torch==2.13.*" in importlib.metadata.requires("penstock")
 
