@@ -1,7 +1,8 @@
-"""What the wheel holds: one libtorch, its own libhwy, docstrings of the headers, stubs that match."""
+"""What the wheel holds: one libtorch, its own libhwy and libfmt, docstrings of the headers, stubs that match."""
 
 import ast
 import importlib.metadata
+import importlib.util
 import inspect
 import pathlib
 import re
@@ -33,6 +34,23 @@ def test_torch_is_loaded_once_and_is_the_installed_one():
 
 def test_highway_comes_with_the_wheel():
     assert mapped("libhwy.so") == {(PACKAGE / "libhwy.so.1").resolve()}
+
+
+def test_no_other_library_comes_with_the_wheel():
+    names = {file.name for file in importlib.metadata.files("penstock") if ".so" in file.suffixes}
+    assert names == {"libhwy.so.1", "libfmt.so.9", pathlib.Path(_core.__file__).name,
+                     pathlib.Path(importlib.util.find_spec("penstock_worker._runner").origin).name}
+
+
+def test_the_wheel_is_for_other_machines_too():
+    tags = re.findall(r"^Tag: (.*)", importlib.metadata.distribution("penstock").read_text("WHEEL"), re.M)
+    assert len(tags) == 1 and re.fullmatch(r"cp3\d+-cp3\d+-manylinux_2_\d+_\w+", tags[0]), tags
+
+
+def test_a_python_to_build_for_that_is_not_there_is_named():
+    script = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "build-wheels"
+    done = subprocess.run([script, "python3.99"], capture_output=True, text=True)
+    assert done.returncode == 1 and "python3.99: not found" in done.stderr
 
 
 def test_torch_is_a_requirement_of_one_minor_version():
