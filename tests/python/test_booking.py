@@ -20,7 +20,7 @@ def test_a_day_of_requests():
 
 
 def test_actions_for_all_envs_at_once():
-    config = penstock.Config.from_recipe("dvrptw")
+    config = penstock.Config.from_recipe("dvrptw-source")
     model = penstock.PPO("dvrptw", 4, 1, config=config, verbose=0,
                          **{"env.oracle": "insertion", "env.customers": 6})
     envs = VectorizedDVRPEnv(4, 6, oracle="insertion")

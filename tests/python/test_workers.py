@@ -251,3 +251,8 @@ def test_a_key_that_no_info_has_is_named(capfd):
         train(worker_envs.Telling, num_workers=1, **{"env.info_keys": "kms"})
     with pytest.raises(penstock.ConfigError, match="at most 4"):
         train(worker_envs.Telling, num_workers=1, **{"env.info_keys": "a,b,c,d,e"})
+
+
+def test_a_box_far_from_zero_leads_to_squash():
+    with pytest.warns(UserWarning, match=r"action 0 lies between 2 and 3.*net.squash"):
+        train(worker_envs.FarBox, steps=256, num_workers=0)

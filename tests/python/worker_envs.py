@@ -48,6 +48,10 @@ class Telling(Counting):
         return obs, reward, terminated, truncated, {"km": 10.0 * self.place, "name": "x"} if terminated or truncated else {}
 
 
+class FarBox(Counting):
+    action_space = spaces.Box(2, 3, (1,), np.float32)
+
+
 class Guess(gymnasium.Env):
     """Show a number, want it back. Where masks are shown, all but it and one more are illegal."""
 

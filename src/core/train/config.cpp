@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/train/key_names.h"
 #include "penstock/core/algo/learner.h"
@@ -186,9 +187,37 @@ void RunPlan::require_memory(std::int64_t available) const {
       megabytes(need.weights), megabytes(need.optimiser), megabytes(need.batches)));
 }
 
+namespace {
+
+/// Box actions that the policy would hardly reach or mostly overshoot: it starts around 0, give or
+/// take 1, and is clipped.
+std::string box_warning(const EnvSpec& spec, bool squash) {
+  if (!spec.action.continuous() || squash) { return ""; }
+  constexpr float kFar = 8;  // times the spread that the policy starts with
+  const Box& box = spec.action.box();
+  for (std::size_t d = 0; d < box.low.size(); ++d) {
+    const float half = (box.high[d] - box.low[d]) / 2;
+    const float middle = (box.high[d] + box.low[d]) / 2;
+    if (!std::isfinite(half) ||
+        (std::abs(middle) <= half / 2 && half <= kFar && half >= 1 / kFar)) {
+      continue;
+    }
+    return fmt::format(
+        "action {} lies between {} and {}, and the policy starts around 0, give or take 1: "
+        "net.squash = true starts it in the middle and keeps it inside",
+        d, box.low[d], box.high[d]);
+  }
+  return "";
+}
+
+}  // namespace
+
 std::vector<std::string> RunPlan::warnings() const {
   const std::int64_t per_update = samples_per_update();
   std::vector<std::string> found = algorithm_->warnings(per_update);
+  if (std::string text = box_warning(env_->spec(), config_.net.squash); !text.empty()) {
+    found.push_back(std::move(text));
+  }
   constexpr std::int64_t kFewUpdates = 20;
   constexpr std::int64_t kFewEpochs = 15;
   const std::int64_t updates = max_updates();

@@ -153,7 +153,8 @@ void Trainer::learn() {
   if (ended_) { return; }
   const Stopwatch watch;
   Metrics metrics = engine_.update(done_before);
-  learn_s_ += watch.seconds();
+  last_update_s_ = watch.seconds();
+  learn_s_ += last_update_s_;
   const SampleTime time = engine_.sampler().take_time();
   sample_time_.env += time.env;
   sample_time_.infer += time.infer;
@@ -222,6 +223,7 @@ void Trainer::log(Metrics metrics) {
   metrics.emplace_back("time/fps", now.fps);
   metrics.emplace_back("time/iterations", static_cast<double>(engine_.num_updates()));
   metrics.emplace_back("time/time_elapsed", now.elapsed_s);
+  metrics.emplace_back("time/update_s", last_update_s_);
   metrics.emplace_back("time/total_timesteps", static_cast<double>(now.timesteps));
   metrics.emplace_back("train/n_updates", static_cast<double>(engine_.num_updates()));
   if (num_discarded_ > 0 || num_incidents_ > 0) {

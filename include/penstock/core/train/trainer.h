@@ -92,6 +92,7 @@ class Trainer {
   double seconds_per_step_ = 0;  // of every env once
   SampleTime sample_time_;
   double cpu_before_s_ = 0;  // used when this sitting began
+  double last_update_s_ = 0;
   double sample_s_ = 0;
   double learn_s_ = 0;
   int tunings_noted_ = 0;
