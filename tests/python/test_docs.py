@@ -25,7 +25,8 @@ SHORTER = {
     "penstock train": TRAIN,
     "penstock train --recipe dvrptw": f"{TRAIN} --num-envs 16",
     "penstock eval": "--episodes 5",
-    "penstock bench": "--rounds 1 --round-seconds 0.1",
+    "penstock bench env": "--rounds 1 --round-seconds 0.1",
+    "penstock bench ppo": "--rounds 1 --round-seconds 0.1",
     "penstock booking eval": "--episodes 2",
     "penstock booking report": "--episodes 10",
     "penstock booking oracle eval": "--days 1 --sizes 5 --questions 1 --seconds 0",
@@ -107,8 +108,7 @@ def surroundings(folder):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PENSTOCK_", "WANDB_", "MLFLOW_"))}
     wandb = {f"WANDB_{kind}DIR": str(folder / "wandb-home") for kind in ("CONFIG_", "CACHE_", "DATA_")}
     return {**kept, **wandb, "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}",
-            "PYTHONPATH": str(folder), "WANDB_MODE": "offline", "WANDB_ERROR_REPORTING": "false",
-            "MLFLOW_DISABLE_TELEMETRY": "true",
+            "WANDB_MODE": "offline", "WANDB_ERROR_REPORTING": "false", "MLFLOW_DISABLE_TELEMETRY": "true",
             "OMP_NUM_THREADS": "1"}  # networks this small are slower with more, above all on a busy machine
 
 
@@ -167,6 +167,7 @@ def test_no_command_hides_from_this_test():
     hidden = [f"{page}: {block}" for page, language, block in all_blocks() if language not in ("bash", "python")
               and (language not in ("", "cpp", "cmake", "json", "toml") or re.search(r"^(\$ |penstock |pip )", block, re.M))]
     assert not hidden, "these blocks are bash, or not commands:\n" + "\n".join(hidden)
+    assert [page for page in PAGES if re.search(r"^[ \t]+(```|~~~)|^~~~", (ROOT / page).read_text(), re.M)] == []
     assert len(all_commands()) - len(SKIPPED) > 20
 
 
