@@ -201,7 +201,7 @@ class PPO:
     def set_weights(self, weights: dict[str, torch.Tensor]) -> None:
         """Parameters by name, as weights() gives them; those that are not named stay. learn() goes on from them."""
         given = {name: torch.as_tensor(value, dtype=torch.float32) for name, value in weights.items()}
-        self._at_rest().set_weights(given)
+        _core.set_weights(self._at_rest(), given)
         if self._run_dir is None:
             self._given |= given
         elif self._training is None:
@@ -212,7 +212,7 @@ class PPO:
         """Into the run's newest checkpoint."""
         run = _core.Training(self._plan, str(self._run_dir), False, lambda now: False, lambda now, metrics: False,
                              lambda text: None)
-        run.engine.set_weights(given)
+        _core.set_weights(run.engine, given)
         run.save()
 
     def normaliser(self) -> Normaliser | None:
@@ -252,7 +252,7 @@ class PPO:
         try:
             self._training = _core.Training(plan, str(self._run_dir), fresh, progress, logged, note)
             if self._given:
-                self._training.engine.set_weights(self._given)
+                _core.set_weights(self._training.engine, self._given)
                 self._training.save()  # from here on the run has them
                 self._given = {}
         except BaseException:
@@ -316,7 +316,7 @@ class PPO:
                 self._engine.restore(str(self._run_dir), "latest")
             else:
                 self._engine.take_policy(self.config.run.start_from)
-            self._engine.set_weights(self._given)
+            _core.set_weights(self._engine, self._given)
         return self._engine
 
     def _give_weights(self) -> None:

@@ -158,6 +158,12 @@ NetworkEntry module_entry(const py::object& module) {
 
 void bind_nn(py::module_& m) {
   m.def("weights", weights, py::arg("engine"), "A copy of every parameter by name.");
+  m.def(
+      "set_weights",
+      [](Engine& engine, const std::map<std::string, at::Tensor>& given) {
+        engine.set_weights(given);
+      },
+      py::arg("engine"), py::arg("weights"), docs::Engine_set_weights);
   m.def("normaliser", normaliser, py::arg("engine"),
         "Count, mean and deviation [3, F] of every feature, or None without normalise.obs.");
 }

@@ -242,7 +242,6 @@ void bind_engine(py::module_& m) {
             take_policy(engine, path, [](const std::string&) {});
           },
           py::arg("path"), docs::take_policy)
-      .def("set_weights", &Engine::set_weights, py::arg("weights"), docs::Engine_set_weights)
       .def("timesteps", &Engine::timesteps)
       .def("digest", &Engine::digest, docs::Engine_digest)
       .def("fused", &Engine::fused)

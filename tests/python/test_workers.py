@@ -239,8 +239,8 @@ def test_nothing_is_left_behind():
 def test_numbers_of_infos_are_averaged(workers):
     seen = {}
     model = penstock.PPO(worker_envs.Telling, 4, verbose=0, num_workers=workers, rollout={"steps": 30},
-                         run={"eval_episodes": 4}, **{"env.info_keys": "km"})
-    model.learn(120, callbacks=lambda model, progress, metrics: seen.update(metrics))
+                         ppo={"minibatch": 120}, run={"eval_episodes": 4}, **{"env.info_keys": "km"})
+    model.learn(2400, callbacks=lambda model, progress, metrics: seen.update(metrics))
     assert seen["rollout/km"] == pytest.approx(40)  # episodes end at places 3 and 5 in turns
     assert seen["eval/km"] == pytest.approx(30)  # each first episode
     assert model.evaluate(episodes=4).stats == {"km": pytest.approx(30)}
