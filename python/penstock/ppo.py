@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import threading
 import warnings
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,6 +25,11 @@ from penstock.callbacks import Callback, as_callbacks
 from penstock.config import Config
 from penstock.envs import action_space, observation_space, own_spaces
 from penstock.factories import named
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from penstock._keys import Keys
 
 REPLAYS = "replays"  # where failures of a run without a directory of its own are kept
 
@@ -55,7 +60,7 @@ class PPO:
     def __init__(self, env: Any, num_envs: int | None = None, seed: int | None = None, *,
                  num_workers: int | str | None = None, env_kwargs: dict[str, Any] | None = None,
                  config: Config | None = None, policy: torch.nn.Module | None = None,
-                 run_dir: str | os.PathLike[str] | None = None, verbose: int = 1, **keys: Any):
+                 run_dir: str | os.PathLike[str] | None = None, verbose: int = 1, **keys: Unpack[Keys]):
         if policy is not None and not isinstance(policy, torch.nn.Module):
             raise TypeError(f"policy = {policy!r}: expected a torch.nn.Module; without one the network is "
                             'net={"kind": "mlp", "hidden": [64, 64], "activation": "tanh"}')
@@ -93,7 +98,7 @@ class PPO:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, policy: torch.nn.Module | None = None, env: Any = None,
-             verbose: int = 1, **keys: Any) -> PPO:
+             verbose: int = 1, **keys: Unpack[Keys]) -> PPO:
         """The run in a directory, of save(), of run_dir or of `penstock train`. learn() goes on with it there. A policy
         or an env that came from the program itself is to be given again. An `env` takes the place of the run's Python
         env; it must have the same spaces. Keywords are keys of the config that change from here on; the number of envs
