@@ -15,8 +15,6 @@ class EnvKeys(TypedDict, total=False):
     num_features: int
     num_actions: int
     length: int
-    busy_us: float
-    wait_us: float
     red: Literal["bline", "meander", "sleep", "mix"]
     mix: Sequence[float]
     wrapper: Literal["v1", "v2", "dbg"]
@@ -54,7 +52,6 @@ class EnvKeys(TypedDict, total=False):
     versus: Literal["none", "null", "myopic"]
     prices: Literal["insertion", "relocate"]
     obs: Literal["list", "hist", "set"]
-    values: bool
     belief: bool
     people: int
     strangers: bool
@@ -69,7 +66,6 @@ class EnvKeys(TypedDict, total=False):
     embedding_epochs: int
     embedding_buffer: int
     kwargs: Mapping[str, Any]
-    info_keys: str
     num_workers: int | Literal["auto"]
     envs_per_worker: int
     start_method: Literal["auto", "spawn", "fork", "forkserver"]
@@ -89,8 +85,6 @@ class EnvSection(object):
     num_features: int
     num_actions: int
     length: int
-    busy_us: float
-    wait_us: float
     red: Literal["bline", "meander", "sleep", "mix"]
     mix: Sequence[float]
     wrapper: Literal["v1", "v2", "dbg"]
@@ -128,7 +122,6 @@ class EnvSection(object):
     versus: Literal["none", "null", "myopic"]
     prices: Literal["insertion", "relocate"]
     obs: Literal["list", "hist", "set"]
-    values: bool
     belief: bool
     people: int
     strangers: bool
@@ -143,7 +136,6 @@ class EnvSection(object):
     embedding_epochs: int
     embedding_buffer: int
     kwargs: Mapping[str, Any]
-    info_keys: str
     num_workers: int | Literal["auto"]
     envs_per_worker: int
     start_method: Literal["auto", "spawn", "fork", "forkserver"]
@@ -169,7 +161,7 @@ class NetKeys(TypedDict, total=False):
     kind: str
     squash: bool
     hidden: Sequence[int]
-    activation: Literal["tanh", "relu", "elu", "gelu", "silu"]
+    activation: Literal["tanh", "relu"]
     shared_trunk: bool
     log_std_init: float
     skip: str
@@ -186,7 +178,7 @@ class NetSection(object):
     kind: str
     squash: bool
     hidden: Sequence[int]
-    activation: Literal["tanh", "relu", "elu", "gelu", "silu"]
+    activation: Literal["tanh", "relu"]
     shared_trunk: bool
     log_std_init: float
     skip: str
@@ -215,12 +207,11 @@ class NormaliseSection(object):
 
 class PpoKeys(TypedDict, total=False):
     learning_rate: float
-    learning_rate_schedule: str
-    warm_up: float
+    learning_rate_schedule: Literal["constant", "linear"]
     gamma: float
     gae_lambda: float
     clip: float
-    clip_schedule: str
+    clip_schedule: Literal["constant", "linear"]
     value_clip: float
     value_weight: float
     entropy_weight: float
@@ -237,12 +228,11 @@ class PpoKeys(TypedDict, total=False):
 
 class PpoSection(object):
     learning_rate: float
-    learning_rate_schedule: str
-    warm_up: float
+    learning_rate_schedule: Literal["constant", "linear"]
     gamma: float
     gae_lambda: float
     clip: float
-    clip_schedule: str
+    clip_schedule: Literal["constant", "linear"]
     value_clip: float
     value_weight: float
     entropy_weight: float
@@ -259,7 +249,6 @@ class PpoSection(object):
 
 class RunKeys(TypedDict, total=False):
     dir: str | PathLike[str]
-    start_from: str
     save_interval: int
     save_unit: Literal["steps", "updates"]
     save_every_s: float
@@ -274,7 +263,6 @@ class RunKeys(TypedDict, total=False):
 
 class RunSection(object):
     dir: str | PathLike[str]
-    start_from: str
     save_interval: int
     save_unit: Literal["steps", "updates"]
     save_every_s: float
@@ -289,8 +277,7 @@ class RunSection(object):
 
 class A2cKeys(TypedDict, total=False):
     learning_rate: float
-    learning_rate_schedule: str
-    warm_up: float
+    learning_rate_schedule: Literal["constant", "linear"]
     gamma: float
     gae_lambda: float
     value_weight: float
@@ -303,8 +290,7 @@ class A2cKeys(TypedDict, total=False):
 
 class A2cSection(object):
     learning_rate: float
-    learning_rate_schedule: str
-    warm_up: float
+    learning_rate_schedule: Literal["constant", "linear"]
     gamma: float
     gae_lambda: float
     value_weight: float

@@ -328,8 +328,8 @@ def refuse_batch_statistics(policy: torch.nn.Module | None) -> None:
         if isinstance(part, torch.nn.modules.batchnorm._NormBase) and part.training and (
                 part.track_running_stats or isinstance(part, torch.nn.modules.batchnorm._BatchNorm)):
             raise _core.UsageError(f"policy: {name or 'it'} is {type(part).__name__}, whose running statistics are "
-                                   "neither shared between the shards' copies nor saved; use LayerNorm or GroupNorm, or "
-                                   "freeze it: call its eval() before")
+                                   "neither shared between the shards' copies nor saved; use LayerNorm or GroupNorm, "
+                                   "or freeze it: call its eval() before")
 
 
 def in_python(text: str) -> str:

@@ -125,8 +125,8 @@ class Player:
         with blame("observations"):
             self.codec.write(obs, self.row)
             if not np.isfinite(self.row).all():
-                raise ContractError("an observation holds a number that is not finite; training counts that as a failure "
-                                    "of the env")
+                raise ContractError("an observation holds a number that is not finite; training counts that as a "
+                                    "failure of the env")
             self.obs_remarks |= dict.fromkeys(self.codec.remarks(obs))
         legal = b"" if terminated or truncated else self._legal(obs, info)
         return Seen(obs, info, self.row.tobytes(), legal, reward, terminated, truncated)

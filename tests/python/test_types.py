@@ -37,8 +37,8 @@ model.learn("10")  # wrong
 def test_a_checker_knows_keys_and_types(tmp_path):
     pytest.importorskip("mypy")
     (tmp_path / "snippet.py").write_text(SNIPPET)
-    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", "cache", "snippet.py"], cwd=tmp_path,
-                          capture_output=True, text=True, timeout=550)
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", "cache", "snippet.py"],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=550)
     said = {int(line.split(":")[1]) for line in done.stdout.splitlines() if line.startswith("snippet.py:")}
     wrong = {number for number, line in enumerate(SNIPPET.splitlines(), 1) if line.endswith("# wrong")}
     assert said == wrong, done.stdout + done.stderr
