@@ -6,10 +6,17 @@ import json
 import os
 import pathlib
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock import _core
-from penstock._habits import refuse_function, with_our_name
+from penstock._habits import refuse_function
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from penstock._keys import Attributes, ConfigKeys
+else:
+    Attributes = object
 
 KWARGS = "env.kwargs"  # a value that is itself a mapping
 RECIPES = pathlib.Path(__file__).parent / "recipes"
@@ -68,7 +75,7 @@ class Section:
         return ", ".join(f"{self._prefix}{name}={getattr(self, name)!r}" for name in dir(self))
 
 
-class Config:
+class Config(Attributes):
     """Keys by name, nested or dotted; a wrong one is refused at once, with the nearest spelling.
 
         config = Config(seed=1, ppo={"clip": 0.1}, **{"rollout.steps": 32})
@@ -81,7 +88,7 @@ class Config:
     _module: Any = None  # a torch.nn.Module that net.kind may name
     _pickled: str = ""  # what makes the env that env.id names
 
-    def __init__(self, **keys: Any):
+    def __init__(self, **keys: Unpack[ConfigKeys]):
         object.__setattr__(self, "_settings", _core.Settings())
         self.update(keys)
 
@@ -105,10 +112,7 @@ class Config:
                 refuse_function(path, value)
                 settings.add(path, text_of(value), origin)
 
-        try:
-            self._with(add)
-        except _core.ConfigError as error:
-            raise with_our_name(error, [path for path, _ in flat(keys)]) from None
+        self._with(add)
 
     def copy(self, module: Any = None, pickled: str = "") -> Config:
         """The same keys; with a module, the policy's network is that, with a pickled factory, the env is what it
@@ -138,15 +142,16 @@ class Config:
     def __setitem__(self, path: str, value: Any) -> None:
         self.update({path: value})
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        if any(path.startswith(name + ".") for path in self.to_dict()):
-            return Section(self, name + ".")
-        return self._get(name)
+    if not TYPE_CHECKING:  # who checks types knows the names
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            if any(path.startswith(name + ".") for path in self.to_dict()):
+                return Section(self, name + ".")
+            return self._get(name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        self.update({name: value})
+        def __setattr__(self, name: str, value: Any) -> None:
+            self.update({name: value})
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *{path.split(".")[0] for path in self.to_dict()}]

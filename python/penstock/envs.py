@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import copy
+import functools
 import os
 import pathlib
 import pickle
@@ -19,7 +22,7 @@ from gymnasium.vector.utils import batch_space
 
 from penstock import _core
 from penstock.config import text_of
-from penstock.factories import named
+from penstock.factories import named, native_name
 
 MODES = {
     AutoresetMode.SAME_STEP: _core.Autoreset.same_step,
@@ -54,6 +57,23 @@ def observation_space(spec: dict[str, Any]) -> spaces.Space[Any]:
     return spaces.Dict(boxes) if len(boxes) > 1 else next(iter(boxes.values()))
 
 
+@functools.cache
+def gymnasium_space(name: str) -> spaces.Space[Any] | None:
+    """Of the observations of Gymnasium's env that a native one equals; it knows bounds, which native specs do not."""
+    doc = dict(_core.envs()).get(name)
+    known = None if doc is None else gymnasium.registry.get(gym_id(name, doc).removeprefix("Penstock/"))
+    if known is None:
+        return None
+    with contextlib.closing(gymnasium.make(known.id, disable_env_checker=True)) as env:
+        return env.observation_space
+
+
+def bounded_space(env: Any, spec: dict[str, Any]) -> spaces.Space[Any]:
+    """observation_space(), with bounds where they are known."""
+    found = gymnasium_space(native_name(env)) if isinstance(env, str) else None
+    return observation_space(spec) if found is None else copy.deepcopy(found)
+
+
 def action_space(spec: dict[str, Any]) -> spaces.Space[Any]:
     if spec["kind"] == "box":
         return spaces.Box(np.array(spec["low"], np.float32), np.array(spec["high"], np.float32))
@@ -71,12 +91,12 @@ def parts_of(rows: np.ndarray, spec: dict[str, Any]) -> Any:
     return views if len(views) > 1 else next(iter(views.values()))
 
 
-def own_spaces(pickled: str, spec: dict[str, Any]) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
+def own_spaces(pickled: str, name: str, spec: dict[str, Any]) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
     """Of observations and actions, as the env has them: a worker's, where there is one that can be read here."""
     try:
         return pickle.loads(base64.b64decode(pickled))  # made by a worker of this program
     except Exception:
-        return observation_space(spec), action_space(spec)
+        return bounded_space(name, spec), action_space(spec)
 
 
 def copied(obs: Any) -> Any:
@@ -125,7 +145,25 @@ def refuse_rendering(render_mode: str | None) -> None:
         raise _core.UsageError(f"render_mode = {render_mode}: native envs draw nothing; expected None")
 
 
-class VectorEnv(gymnasium.vector.VectorEnv):
+class Registered:
+    """What gymnasium.make leaves in an env, with the longest episode: the registry does not know it, for it depends on
+    the env's keys."""
+
+    _spec: dict[str, Any]
+    _registered: Any = None
+
+    @property
+    def spec(self) -> Any:
+        return self._registered
+
+    @spec.setter
+    def spec(self, given: Any) -> None:
+        self._registered = copy.deepcopy(given)  # make() goes on with its own
+        if given is not None:
+            self._registered.max_episode_steps = self._spec["max_episode_steps"] or None
+
+
+class VectorEnv(Registered, gymnasium.vector.VectorEnv):
     """Many copies of an env: a native one, stepped by C++ outside of the interpreter's lock, or any Gymnasium env, in
     worker processes that share memory with this one.
 
@@ -154,7 +192,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.incidents: list[str] = []
         self.num_envs = num_envs
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = observation_space(self._spec)
+        self.single_observation_space = bounded_space(env, self._spec)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.single_action_space = action_space(self._spec)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -272,7 +310,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             raise _core.UsageError(f"reset_mask: expected a bool array of shape ({self.num_envs},) with a True in it")
 
 
-class Env(gymnasium.Env):
+class Env(Registered, gymnasium.Env):
     """A single native env."""
 
     metadata = {"render_modes": []}
@@ -281,7 +319,7 @@ class Env(gymnasium.Env):
         refuse_rendering(render_mode)
         self._env = make_core(env, 1, 1, AutoresetMode.DISABLED, keys)
         self._spec = self._env.spec()
-        self.observation_space = observation_space(self._spec)
+        self.observation_space = bounded_space(env, self._spec)
         self.action_space = action_space(self._spec)
         self._arrays = self._env.arrays()
         self._step = step_of(self._env, self._spec)

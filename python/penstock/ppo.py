@@ -10,8 +10,7 @@ import shutil
 import tempfile
 import threading
 import warnings
-import weakref
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,10 +20,16 @@ from penstock import _core
 from penstock._habits import refuse_learn_keys
 from penstock._progress import Lines, display
 from penstock._signals import Signals
+from penstock._temporary import folder_of
 from penstock.callbacks import Callback, as_callbacks
 from penstock.config import Config
 from penstock.envs import action_space, observation_space, own_spaces
 from penstock.factories import named
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from penstock._keys import Keys
 
 REPLAYS = "replays"  # where failures of a run without a directory of its own are kept
 
@@ -57,10 +62,11 @@ class PPO:
                  num_workers: int | str | None = None, env_kwargs: dict[str, Any] | None = None,
                  config: Config | None = None, policy: torch.nn.Module | None = None,
                  run_dir: str | os.PathLike[str] | None = None, start_from: str | os.PathLike[str] | None = None,
-                 verbose: int = 1, **keys: Any):
+                 verbose: int = 1, **keys: Unpack[Keys]):
         if policy is not None and not isinstance(policy, torch.nn.Module):
             raise TypeError(f"policy = {policy!r}: expected a torch.nn.Module; without one the network is "
                             'net={"kind": "mlp", "hidden": [64, 64], "activation": "tanh"}')
+        refuse_batch_statistics(policy)
         name, pickled = named(env)
         given = {"env.id": name, "env.num_envs": num_envs, "seed": seed, "run.dir": run_dir, "workers": num_workers,
                  "env.kwargs": env_kwargs, "run.start_from": start_from}
@@ -89,13 +95,13 @@ class PPO:
         plan = self.config._plan
         self._spec = plan.spec()  # before the last plan goes: they share what an env of Python was asked
         self._plan = plan
-        self.observation_space, self.action_space = own_spaces(plan.spaces(), self._spec)
+        self.observation_space, self.action_space = own_spaces(plan.spaces(), self.config.env.id, self._spec)
         self._codec = Codec(self.observation_space, self.action_space)
         self._row_codec = Codec(observation_space(self._spec), action_space(self._spec))  # as VectorEnv has them
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, policy: torch.nn.Module | None = None, env: Any = None,
-             verbose: int = 1, **keys: Any) -> PPO:
+             verbose: int = 1, **keys: Unpack[Keys]) -> PPO:
         """The run in a directory, of save(), of run_dir or of `penstock train`. learn() goes on with it there. A policy
         or an env that came from the program itself is to be given again. An `env` takes the place of the run's Python
         env; it must have the same spaces. Keywords are keys of the config that change from here on; the number of envs
@@ -260,10 +266,8 @@ class PPO:
             raise
 
     def _temporary_folder(self) -> str:
-        folder = tempfile.mkdtemp(prefix="penstock-")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._temporary = True
-        return folder
+        return folder_of(self)
 
     def _watch(self, watchers: list[Callback], signals: Signals, shown: Lines) -> tuple[Any, Any, Any]:
         """What the C++ side calls: several times a second, after updates, and with remarks."""
@@ -348,6 +352,16 @@ def check_same_kind(folder: pathlib.Path, recorded: str, given: str) -> None:
     if given and given != recorded and native & {given, recorded}:
         raise _core.UsageError(f"{folder}: it was trained on env.id = {recorded}, and goes on with nothing else; env = "
                                f"{given} is another env. Leave `env` out, or train a new PPO on it")
+
+
+def refuse_batch_statistics(policy: torch.nn.Module | None) -> None:
+    """Modules whose buffers would change in training."""
+    for name, part in policy.named_modules() if policy is not None else ():
+        if isinstance(part, torch.nn.modules.batchnorm._NormBase) and part.training and (
+                part.track_running_stats or isinstance(part, torch.nn.modules.batchnorm._BatchNorm)):
+            raise _core.UsageError(f"policy: {name or 'it'} is {type(part).__name__}, whose running statistics are "
+                                   "neither shared between the shards' copies nor saved; use LayerNorm or GroupNorm, "
+                                   "or freeze it: call its eval() before")
 
 
 def in_python(text: str) -> str:

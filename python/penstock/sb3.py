@@ -6,10 +6,31 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import torch
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
 
 from penstock.envs import VectorEnv
+
+
+class Parts(dict[str, Any]):
+    """An observation whose parts are also found by the env's own names, for our policies."""
+
+    def __missing__(self, name: str) -> Any:
+        if name.endswith("_"):
+            raise KeyError(name)
+        return self[name + "_"]
+
+
+def renamed(name: str) -> str:
+    """MultiInputPolicy keeps what reads a part in a torch.nn.ModuleDict, under the part's name: one that is a method of
+    it (`values` of dvrptw) gets an underscore."""
+    return name + "_" if hasattr(torch.nn.ModuleDict, name) else name
+
+
+def shown(obs: Any) -> Any:
+    return Parts((renamed(name), part) for name, part in obs.items()) if isinstance(obs, dict) else obs
 
 
 class VecEnv(BaseVecEnv):
@@ -20,14 +41,17 @@ class VecEnv(BaseVecEnv):
         self.envs = VectorEnv(env, num_envs, autoreset_mode=AutoresetMode.SAME_STEP, **keys)
         self.masked = "legal" in self.envs._arrays
         self._actions: np.ndarray | None = None
-        super().__init__(num_envs, self.envs.single_observation_space, self.envs.single_action_space)
+        space = self.envs.single_observation_space
+        if isinstance(space, spaces.Dict):
+            space = spaces.Dict({renamed(name): part for name, part in space.items()})
+        super().__init__(num_envs, space, self.envs.single_action_space)
 
     def reset(self) -> Any:
         seeded = any(seed is not None for seed in self._seeds)
         obs, _ = self.envs.reset(seed=self._seeds if seeded else None)
         self._reset_seeds()
         self._reset_options()
-        return obs
+        return shown(obs)
 
     def step_async(self, actions: np.ndarray) -> None:
         self._actions = actions
@@ -38,11 +62,11 @@ class VecEnv(BaseVecEnv):
         ended = terminated | truncated
         for i in np.flatnonzero(ended):
             rows[i] = self._ending(int(i), infos, bool(truncated[i] and not terminated[i]))
-        return obs, reward.astype(np.float32), ended, rows
+        return shown(obs), reward.astype(np.float32), ended, rows
 
     def _ending(self, i: int, infos: dict[str, Any], cut_off: bool) -> dict[str, Any]:
         stats = {name: array[i].item() for name, array in infos["episode"].items()}
-        info = {"episode": stats, "terminal_observation": infos["final_obs"][i], "TimeLimit.truncated": cut_off}
+        info = {"episode": stats, "terminal_observation": shown(infos["final_obs"][i]), "TimeLimit.truncated": cut_off}
         success = int(self.envs._arrays["success"][i])
         if success >= 0:
             info["is_success"] = bool(success)

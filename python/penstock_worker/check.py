@@ -140,16 +140,17 @@ def be_child(payload: str, seconds: float, steps: memoryview, pipe: int) -> None
 
 def examine(payload: str, seconds: float, steps: Any, tell: Any) -> None:
     """Importing what makes the env is the first check."""
-    from penstock_worker import examine as checks
+    from penstock_worker.examine import Examination
     from penstock_worker.factory import Maker
+    from penstock_worker.play import Failure, blame
 
     try:
-        with checks.blame("make"):
+        with blame("make"):
             make = Maker(payload)
-    except checks.Failure as failure:
+    except Failure as failure:
         tell({"check": {"name": "make", "result": "failed", "text": str(failure)}})
         return
-    checks.Examination(tell, seconds, steps, make).run()
+    Examination(tell, seconds, steps, make).run()
 
 
 def report_of(payload: str, seconds: float, show: Any = None) -> EnvReport:

@@ -19,7 +19,7 @@ MOST_STEPS = 10_000  # after which an episode counts as endless
 SEVERAL = 4  # envs whose memory is measured
 BRIEF_US = 20.0  # a step that is shorter is not worth handing to another process
 
-Tell = Callable[[dict[str, Any]], None]
+Tell = Callable[[dict[str, Any]], Any]
 Make = Callable[[], Any]
 
 

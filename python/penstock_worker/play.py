@@ -12,6 +12,7 @@ import numpy as np
 
 from penstock_worker import contract, process
 from penstock_worker.cost import timed
+from penstock_worker.factory import ContractError
 from penstock_worker.spaces import MASK, Codec, EnvCodec, ObservationError
 
 SHORT_STEPS, LEAST_STEPS = 200, 3  # of an episode that is compared with others
@@ -106,7 +107,7 @@ class Player:
             number = contract.reward_of(reward)
             contract.info_of(info)
             if not math.isfinite(number):
-                raise contract.ContractError(f"step() returned {number} as its reward; return a finite number")
+                raise ContractError(f"step() returned {number} as its reward; return a finite number")
         return self._seen(obs, info, number, bool(terminated), bool(truncated))
 
     def random_action(self, seen: Seen) -> Any:
@@ -117,8 +118,8 @@ class Player:
         with blame("observations"):
             self.codec.write(obs, self.row)
             if not np.isfinite(self.row).all():
-                raise contract.ContractError("an observation holds a number that is not finite; training counts that "
-                                             "as a failure of the env")
+                raise ContractError("an observation holds a number that is not finite; training counts that as a "
+                                    "failure of the env")
             self.obs_remarks |= dict.fromkeys(self.codec.remarks(obs))
         legal = b"" if terminated or truncated else self._legal(obs, info)
         return Seen(obs, info, self.row.tobytes(), legal, reward, terminated, truncated)
@@ -135,8 +136,8 @@ class Player:
             legal = np.empty(sum(self.choices), np.bool_)
             self.codec.legal_into(self.env, obs, info, legal)
             if not all(part.any() for part in np.split(legal, np.cumsum(self.choices)[:-1])):
-                raise contract.ContractError("an action mask has no legal action; 1 means legal. Where nothing can be "
-                                             "done, end the episode, or have an action for that")
+                raise ContractError("an action mask has no legal action; 1 means legal. Where nothing can be done, end "
+                                    "the episode, or have an action for that")
             if self.codec.legal(self.env, obs, info) is None:
                 self.mask_remarks["the info of reset() has an action_mask, that of step() none: then all actions are "
                                   "legal"] = None

@@ -18,7 +18,7 @@ ARRAY = "__array__"
 
 def layers(env: Any) -> list[Any]:
     """The env and its wrappers, as far as they have both methods; innermost first."""
-    found = []
+    found: list[Any] = []
     while True:
         if all(callable(getattr(type(env), name, None)) for name in ("get_state", "set_state")):
             found.insert(0, env)

@@ -215,6 +215,42 @@ def test_wrappers_of_gymnasium_work():
     assert infos["episode"]["r"].tolist() == [3, 3]
 
 
+@pytest.mark.parametrize("name", ["CartPole-v1", "Acrobot-v1", "MountainCar-v0", "Pendulum-v1"])
+def test_spaces_and_limit_are_those_of_gymnasium(name):
+    ours, theirs = gymnasium.make(f"Penstock/{name}"), gymnasium.make(name)
+    assert ours.observation_space == theirs.observation_space
+    assert ours.spec.max_episode_steps == theirs.spec.max_episode_steps
+    assert penstock.PPO(f"Penstock/{name}").observation_space == theirs.observation_space
+    envs = gymnasium.make_vec(f"Penstock/{name}", num_envs=4, max_steps=30)
+    assert envs.single_observation_space == theirs.observation_space and envs.spec.max_episode_steps == 30
+    envs.reset(seed=1)
+    envs.action_space.seed(1)
+    for _ in range(400):
+        assert envs.step(envs.action_space.sample())[0] in envs.observation_space
+
+
+def test_vector_wrappers_of_gymnasium_need_next_step():
+    from gymnasium.wrappers.vector import NormalizeObservation, NormalizeReward, RecordEpisodeStatistics
+
+    def wrapped(mode):
+        envs = penstock.VectorEnv("cartpole", 8, autoreset_mode=mode, episode_stats=False)
+        return NormalizeReward(NormalizeObservation(RecordEpisodeStatistics(envs)))
+
+    with pytest.raises(ValueError, match="NEXT_STEP"):
+        wrapped("SAME_STEP")
+    envs, lengths, rows = wrapped("NEXT_STEP"), [], []
+    obs, _ = envs.reset(seed=1)
+    envs.action_space.seed(1)
+    for _ in range(300):
+        obs, _, terminated, truncated, infos = envs.step(envs.action_space.sample())
+        rows.append(obs)
+        if "episode" in infos:
+            assert ((terminated | truncated) == infos["_episode"]).all()
+            lengths.extend(infos["episode"]["l"][infos["_episode"]])
+    assert len(lengths) > 50 and 10 < np.mean(lengths) < 40  # random play
+    assert np.allclose(np.concatenate(rows[100:]).std(axis=0), 1, atol=0.5)  # positions have 0.1 as they are
+
+
 def test_counts_are_shown_in_full():
     envs = gymnasium.make_vec("Penstock/Dvrptw-v0", num_envs=3, obs="hist", oracle="insertion")
     obs, _ = envs.reset(seed=1)

@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -89,6 +90,42 @@ def test_a_death_before_training_is_told_with_its_step(how, end, capfd):
     with pytest.raises(penstock.Error, match="failed 3 times at step 3 in the same way, and none got beyond it: env"):
         model.learn(1024)  # in workers, or this process would be gone
     assert model.summary is None
+
+
+TEMPORARY = """
+import os, sys
+import penstock
+model = penstock.PPO("cartpole", 16, 3, verbose=0, run={"eval_episodes": 0})
+if sys.argv[1] == "learning":
+    model.learn(10**9, lambda *_: print("ready", flush=True))
+model.learn(4096)
+print("ready", flush=True)
+while True:
+    pass
+"""
+
+
+@pytest.mark.parametrize("when", ["learning", "afterwards"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_no_temporary_folder(when, number, tmp_path):
+    process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", TEMPORARY, when], stdout=subprocess.PIPE,
+                               text=True, env=os.environ | {"TMPDIR": str(tmp_path)})
+    assert process.stdout.readline() == "ready\n" and list(tmp_path.glob("penstock-*"))
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == -number and not list(tmp_path.glob("penstock-*"))
+
+
+def test_a_fork_leaves_the_folder_to_its_parent(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    model = penstock.PPO("cartpole", 16, 3, **SMALL).learn(512)
+    pid = os.fork()
+    if pid == 0:
+        os.kill(os.getpid(), signal.SIGTERM)
+        while True:
+            pass
+    assert os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGTERM
+    assert model.run_dir.exists()
 
 
 class TestOneLearnAtATime:

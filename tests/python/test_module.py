@@ -46,6 +46,19 @@ def test_it_learns_cartpole():
     assert model.summary.eval.mean_reward > 150
 
 
+@pytest.mark.parametrize("layer", [nn.BatchNorm1d(32), nn.InstanceNorm1d(32, track_running_stats=True)], ids=repr)
+def test_running_statistics_are_refused_by_their_place(layer):
+    module = net(4, 2)
+    module.actor.insert(1, layer)
+    with pytest.raises(penstock.UsageError, match=r"policy: actor.1 is .*use LayerNorm or GroupNorm, or freeze it"):
+        ppo("cartpole", module)
+    layer.eval()
+    if isinstance(layer, nn.BatchNorm1d):
+        ppo("cartpole", module).learn(1024)
+    module.actor[1] = nn.LayerNorm(32)
+    ppo("cartpole", module).learn(1024)
+
+
 def test_masks_reach_the_module():
     class Watching(Net):
         def forward(self, obs, legal):

@@ -477,16 +477,13 @@ def test_statistics_of_the_normaliser():
 
 class TestHabitsOfStableBaselines3:
     @pytest.mark.parametrize("name, ours", [
-        ("n_steps", 'rollout={"steps"'), ("batch_size", 'ppo={"minibatch"'), ("n_epochs", 'ppo={"policy_epochs"'),
-        ("gae_lambda", 'ppo={"gae_lambda"'), ("clip_range", 'ppo={"clip"'), ("ent_coef", 'ppo={"entropy_weight"'),
-        ("vf_coef", 'ppo={"value_weight"'), ("max_grad_norm", 'ppo={"max_grad_norm"'), ("n_envs", "num_envs=")])
+        ("n_steps", "rollout.steps"), ("batch_size", "ppo.minibatch"), ("n_epochs", "ppo.policy_epochs"),
+        ("gae_lambda", "ppo.gae_lambda"), ("clip_range", "ppo.clip"), ("ent_coef", "ppo.entropy_weight"),
+        ("vf_coef", "ppo.value_weight"), ("max_grad_norm", "ppo.max_grad_norm"), ("n_envs", "env.num_envs")])
     def test_keys(self, name, ours):
-        with pytest.raises(penstock.ConfigError) as caught:
+        with pytest.raises(penstock.ConfigError, match=f"it is called {ours} ") as caught:
             penstock.PPO("cartpole", **{name: 1})
-        assert f"{name} of Stable-Baselines3 is here {ours}" in str(caught.value) and caught.value.exit_code == 78
-        section = ours.split("=")[0]
-        for path in re.findall(r"\"(\w+)\"", ours):  # that it exists
-            assert f"{section}.{path}" in penstock.Config().to_dict()
+        assert caught.value.exit_code == 78 and ours in penstock.Config().to_dict()
 
     def test_schedules_are_words(self):
         for keys in ({"learning_rate": lambda left: 3e-4 * left}, {"ppo": {"learning_rate": lambda left: 3e-4 * left}}):

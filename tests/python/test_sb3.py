@@ -37,6 +37,14 @@ def test_dict_observations():
     model.learn(256)
 
 
+def test_a_part_that_is_called_like_a_method_of_torch():
+    env = VecEnv("dvrptw", num_envs=2, customers=4, oracle="insertion")
+    assert "values_" in env.observation_space.spaces and "values" not in env.observation_space.spaces
+    stable_baselines3.PPO("MultiInputPolicy", env, n_steps=8, batch_size=16, device="cpu").learn(16)
+    ours = penstock.PPO("dvrptw", 2, 1, verbose=0, **{"env.customers": 4, "env.oracle": "insertion"})
+    evaluate_policy(ours, env, n_eval_episodes=2, warn=False)
+
+
 def test_its_evaluation_takes_our_policy():
     model = penstock.PPO("cartpole", 64, 1, verbose=0).learn(200_000)
     reward, _ = evaluate_policy(model, VecEnv("cartpole", num_envs=8), n_eval_episodes=8, warn=False)
