@@ -15,6 +15,7 @@
 #include "penstock/core/base/errors.h"
 #include "penstock/core/nn/mlp.h"
 #include "penstock/core/train/engine.h"
+#include "penstock_docs.h"
 
 namespace penstock::python {
 namespace {
