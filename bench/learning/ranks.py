@@ -47,6 +47,13 @@ def holm(chances):
     return corrected
 
 
+def selected(results, envs, seeds):
+    """A test is of the seeds that were meant for it, whatever else the file holds."""
+    return results | {"settings": {env: results["settings"][env] for env in envs},
+                      "runs": [run for env in envs for run in results["runs"]
+                               if run["env"] == env and run["seed"] in seeds]}
+
+
 def values_of(runs, env, system, measure):
     return [run[measure] for run in runs if (run["env"], run["system"]) == (env, system)]
 

@@ -65,6 +65,14 @@ def test_compare_tests_each_system_beside_the_baseline():
     assert rows[2].better == 0 and rows[2].median == -350 and rows[2].holm == pytest.approx(0.04)
 
 
+def test_selected_leaves_out_other_seeds_and_envs():
+    results = {"versions": {}, "settings": {"acrobot": {"x": 1}, "pendulum": {"x": 2}}, "runs": canned()}
+    chosen = ranks.selected(results, ["acrobot"], range(2, 4))
+    assert chosen["settings"] == {"acrobot": {"x": 1}}
+    assert {run["seed"] for run in chosen["runs"]} == {2, 3}
+    assert ranks.selected(results, ["pendulum"], range(1, 9))["runs"] == []
+
+
 def test_digests_of_workers_are_compared_by_seed():
     runs = canned()
     assert ranks.unequal_bits(runs) == (1, [])
