@@ -26,6 +26,8 @@ def table(rows, measure):
 
 def bits(runs):
     compared, unequal = ranks.unequal_bits(runs)
+    if not compared:
+        return "No run had worker processes."
     if unequal:
         return f"Weights DEPEND on worker processes: {unequal} of {compared} runs compared."
     return f"Weights with two worker processes equal those in process, bit for bit, in all {compared} runs compared."

@@ -86,6 +86,7 @@ def test_page_tells_numbers_tests_and_bits():
     assert "| Acrobot-v1 | Penstock, native env | 4 | -350.0 | -350.0 | 0.00 | 0.010 | 0.04 |" in text
     assert "4 tests were made, 2 of them below 0.05" in text
     assert "bit for bit, in all 1 runs compared" in text
+    assert "No run had worker processes." in tables.bits(runs[:-1])
 
 
 def test_settings_are_equal_but_for_what_an_env_needs():
