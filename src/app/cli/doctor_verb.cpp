@@ -96,8 +96,9 @@ Finding examine(const std::vector<std::string>& words) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
-    std::vector<char*> arguments;
     std::vector<std::string> copies = words;
+    std::vector<char*> arguments;
+    arguments.reserve(copies.size() + 1);
     for (std::string& word : copies) { arguments.push_back(word.data()); }
     arguments.push_back(nullptr);
     dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout is this program's answer

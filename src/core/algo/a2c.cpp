@@ -102,7 +102,9 @@ namespace {
 class A2cFactory final : public LearnerFactory {
  public:
   std::vector<Field> fields() override { return fields_of(config_, "a2c."); }
-  void check() const override { detail::Schedule(config_.learning_rate_schedule, kA2cRateKey); }
+  void check() const override {
+    detail::Schedule::check(config_.learning_rate_schedule, kA2cRateKey);
+  }
   [[nodiscard]] std::unique_ptr<Learner> make(const LearnerParts& parts) const override {
     return std::make_unique<A2c>(config_, parts);
   }

@@ -197,8 +197,8 @@ class PpoFactory final : public LearnerFactory {
  public:
   std::vector<Field> fields() override { return fields_of(config, "ppo."); }
   void check() const override {
-    detail::Schedule(config.learning_rate_schedule, kRateKey);
-    detail::Schedule(config.clip_schedule, kClipKey);
+    detail::Schedule::check(config.learning_rate_schedule, kRateKey);
+    detail::Schedule::check(config.clip_schedule, kClipKey);
   }
   [[nodiscard]] std::unique_ptr<Learner> make(const LearnerParts& parts) const override {
     return std::make_unique<Ppo>(config, parts);

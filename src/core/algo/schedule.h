@@ -12,6 +12,10 @@ class Schedule {
   /// Throws ConfigError, which names the key. During the share `warm_up` of the run the factor
   /// grows from a tenth of itself.
   Schedule(const std::string& text, const std::string& key, double warm_up = 0);
+  /// Throws like the constructor.
+  static void check(const std::string& text, const std::string& key) {
+    [[maybe_unused]] const Schedule made(text, key);
+  }
   /// `progress` of the run, 0 to 1; beyond, the end counts.
   [[nodiscard]] double operator()(double progress) const;
 
