@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -26,6 +27,15 @@ def test_output_and_exit_codes(cli, tmp_path):
     cli("eval", tmp_path, code=65)
     cli("train", "--total-timesteps", 4096, "--set", "run.eval_episodes=0", "--run-dir", tmp_path / "run")
     cli("train", "--total-timesteps", 4096, "--run-dir", tmp_path / "run", code=73)
+
+
+def test_doctor_examines_an_env(cli):
+    told = cli("doctor", "--env", "CartPole-v1", "--num-envs", 4, "--set", f"env.python={sys.executable}")
+    assert "ok       determinism" in told.stderr and "step cost" in told.stderr
+    found = {line.split()[1]: line for line in told.stdout.splitlines()}
+    assert set(found) == {"env", "workers", "parallel", "memory"} and "BAD" not in told.stdout
+    native = json.loads(cli("doctor", "--env", "pendulum", "--json").stdout)
+    assert {each["check"] for each in native} == {"env", "parallel", "memory"} and all(each["ok"] for each in native)
 
 
 def test_an_env_is_checked(cli):
