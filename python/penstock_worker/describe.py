@@ -8,6 +8,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from statistics import median_high
 from typing import Any
 
 import numpy as np
@@ -45,10 +46,6 @@ def pickled(env: Any) -> str:
         return ""
 
 
-def median(values: list[float]) -> float:
-    return sorted(values)[len(values) // 2]
-
-
 class Trial:
     """Some steps of random actions, legal ones where there are masks."""
 
@@ -69,7 +66,7 @@ class Trial:
             raise contract.ContractError(str(error)) from error
         except Exception:
             traceback.print_exc()
-        return (median([wall for wall, _ in times]), median([cpu for _, cpu in times])) if times else (0.0, 0.0)
+        return (median_high(wall for wall, _ in times), median_high(cpu for _, cpu in times)) if times else (0.0, 0.0)
 
     def _steps(self, times: list[tuple[float, float]]) -> None:
         begun = time.perf_counter()

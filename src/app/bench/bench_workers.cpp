@@ -18,8 +18,6 @@ struct Contender {
   std::vector<double> vs_first;
   double cpu_s = 0;
   double wall_s = 0;
-
-  [[nodiscard]] double cpu_now() const { return cpu_seconds() + engine->envs().processes().cpu_s; }
 };
 
 Contender start(const MakePlan& make_plan, std::int64_t num_envs, std::int64_t workers) {
@@ -37,9 +35,9 @@ void run_turn(std::vector<Contender>& row, double seconds) {
   TimeSplit ignored;
   for (Contender& running : row) {
     const Stopwatch watch;
-    const double before = running.cpu_now();
+    const double before = running.engine->cpu_used_s();
     running.rates.push_back(detail::run_for(*running.engine, seconds, ignored));
-    running.cpu_s += running.cpu_now() - before;
+    running.cpu_s += running.engine->cpu_used_s() - before;
     running.wall_s += watch.seconds();
     running.vs_first.push_back(running.rates.back() / row[0].rates.back());
   }

@@ -188,12 +188,8 @@ Exit compare(const std::vector<std::string>& rest) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   std::vector<std::string> words = {"python3", program, "--penstock", self};
   words.insert(words.end(), rest.begin(), rest.end());
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (std::string& word : words) { arguments.push_back(word.data()); }
-  arguments.push_back(nullptr);
   std::cout.flush();
-  execvp(arguments[0], arguments.data());
+  become(std::move(words));
   throw IoError("bench compare: python3 could not be started; install Python 3.11 or later");
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +9,7 @@
 #include "app/cli/progress_bar.h"
 #include "penstock/app/bench/bench.h"
 #include "penstock/core/base/json.h"
+#include "penstock/core/store/journal.h"
 #include "penstock/tools/page/page.h"
 
 namespace penstock::cli {
@@ -140,20 +140,14 @@ std::string page_of(const Cells& cells, const std::string& env) {
          page::end_page();
 }
 
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream out(path);
-  out << text;
-  if (!out.flush()) { throw IoError(fmt::format("{}: cannot be written", path.string())); }
-}
-
 void write_all(const std::string& folder, const Cells& cells, const std::string& env) {
   namespace fs = std::filesystem;
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) { throw IoError(fmt::format("{}: {}", folder, failed.message())); }
-  write_file(fs::path(folder) / "workers.json", to_text(to_json(cells, env), 1) + "\n");
-  write_file(fs::path(folder) / "workers.csv", to_csv(cells));
-  write_file(fs::path(folder) / "workers.html", page_of(cells, env));
+  replace_text(fs::path(folder) / "workers.json", to_text(to_json(cells, env), 1) + "\n");
+  replace_text(fs::path(folder) / "workers.csv", to_csv(cells));
+  replace_text(fs::path(folder) / "workers.html", page_of(cells, env));
 }
 
 /// Without the numbers that this program cannot run.

@@ -96,13 +96,8 @@ Finding examine(const std::vector<std::string>& words) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
-    std::vector<std::string> copies = words;
-    std::vector<char*> arguments;
-    arguments.reserve(copies.size() + 1);
-    for (std::string& word : copies) { arguments.push_back(word.data()); }
-    arguments.push_back(nullptr);
     dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout is this program's answer
-    execvp(arguments[0], arguments.data());
+    become(words);
     _exit(127);
   }
   int status = 0;

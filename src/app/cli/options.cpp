@@ -45,6 +45,14 @@ fs::path recipe_dir() {
 
 }  // namespace
 
+void become(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (std::string& word : words) { arguments.push_back(word.data()); }
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+}
+
 std::vector<std::string> recipe_names() {
   std::vector<std::string> names;
   std::error_code ignored;

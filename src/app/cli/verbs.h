@@ -52,6 +52,9 @@ Verb config_verb(Options& app, const Catalog& catalog);
 Verb doctor_verb(Options& app, const Catalog& catalog);
 std::vector<Verb> bench_verbs(Options& app, const Catalog& catalog);
 
+/// Becomes another program, found by PATH; returns only when it cannot be started.
+void become(std::vector<std::string> words);
+
 /// Where recipes/*.toml are: PENSTOCK_RECIPES, beside the source tree, or the install prefix.
 std::vector<std::string> recipe_names();
 std::string recipe_path(const std::string& name);

@@ -12,10 +12,6 @@ namespace {
 
 constexpr const char* kA2cRateKey = "a2c.learning_rate_schedule";
 
-}  // namespace
-
-namespace {
-
 // The policy that acted is the policy that learns: the probability ratio is 1, where the gradient
 // of ratio x advantage is that of log-probability x advantage, the plain policy gradient. So the
 // clipped surrogate without its clip is A2C's loss, and both learners share one set of kernels.

@@ -204,6 +204,7 @@ Engine::Tuning Engine::tuning() const {
           parts_->choices};
 }
 
+double Engine::cpu_used_s() const { return cpu_seconds() + parts_->envs->processes().cpu_s; }
 bool Engine::whole() const { return parts_->whole; }
 bool Engine::fused() const { return parts_->policy.is_fused(); }
 

@@ -64,7 +64,7 @@ void Trainer::resume() {
 Summary Trainer::run(const std::atomic<bool>& stop) {
   since_start_ = since_save_ = Stopwatch();
   started_at_ = spent();
-  cpu_before_s_ = cpu_seconds() + engine_.envs().processes().cpu_s;
+  cpu_before_s_ = engine_.cpu_used_s();
   print_header();
   if (last_save_at_ < 0) { save(); }  // from the first moment on there is something to resume
   try {
@@ -390,7 +390,7 @@ Metrics Trainer::perf() const {
 
 /// The share of the cores that this sitting has kept busy, workers included.
 double Trainer::cpu_util() const {
-  const double used = cpu_seconds() + engine_.envs().processes().cpu_s - cpu_before_s_;
+  const double used = engine_.cpu_used_s() - cpu_before_s_;
   return std::max(0.0, used) / (std::max(1e-9, since_start_.seconds()) * available_cores());
 }
 

@@ -50,6 +50,8 @@ class Engine {
     int choices = 0;          // made so far
   };
   [[nodiscard]] Tuning tuning() const;
+  /// CPU seconds that this process and those of the envs have used so far.
+  [[nodiscard]] double cpu_used_s() const;
   [[nodiscard]] bool fused() const;  // the learner runs without a graph
 
   [[nodiscard]] std::int64_t timesteps() const;    // over all envs, since the run began

@@ -26,7 +26,7 @@ ObsWriter::Options obs_of(const DvrptwConfig& config, const Generator& generator
   return {.kind = config.obs == "list"   ? ObsKind::list
                   : config.obs == "hist" ? ObsKind::hist
                                          : ObsKind::set,
-          .values = config.values,
+          .values = config.values && config.obs != "set",
           .belief = config.belief,
           .num_customers = static_cast<std::size_t>(config.customers),
           .side = generator.side()};

@@ -72,7 +72,7 @@ Layout make_layout(const ObsWriter::Options& options) {
     layout.append("chances", {kOffers});
     layout.append("values", {kOffers});
   }
-  if (options.values && options.kind != ObsKind::set) { layout.append("values", {kOffers}); }
+  if (options.values) { layout.append("values", {kOffers}); }
   if (options.belief || options.kind == ObsKind::set) {
     layout.append("belief", {static_cast<std::int64_t>(kNumTypes)});
   }
@@ -126,7 +126,7 @@ void ObsWriter::write(const Booking& booking, const ObsCache& cache, const Belie
       write_set(booking, belief, quoter, row);
       break;
   }
-  if (options_.values && options_.kind != ObsKind::set) {
+  if (options_.values) {
     const std::size_t tail = kNumOffers + (shows_belief() ? kNumTypes : 0);
     write_values(booking, belief, quoter, row.last(tail).first(kNumOffers));
   }
