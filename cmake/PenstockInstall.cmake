@@ -36,7 +36,9 @@ if(TARGET penstock_exe)
   penstock_library_folders(folders torch_cpu hwy::hwy fmt::fmt)
   # First a folder that moves with the prefix: the place for a libtorch of its own.
   file(RELATIVE_PATH libraries "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}/penstock")
-  set_target_properties(penstock_exe PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries};${folders}")
+  # In the build too: CMake ends a path that it will change with a colon, and what stands behind it is the current folder.
+  set_target_properties(penstock_exe PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries};${folders}"
+                        BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS penstock_exe RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
 endif()
 install(DIRECTORY models recipes DESTINATION "${CMAKE_INSTALL_DATADIR}/penstock" COMPONENT data)

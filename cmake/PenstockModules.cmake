@@ -26,10 +26,14 @@ penstock_module(core/algo TORCH "learners: targets, losses, the optimiser, PPO a
   DEPENDS penstock::rollout)
 penstock_module(core/train TORCH "a run: its config, the loop, saving, resuming, evaluation"
   DEPENDS penstock::algo penstock::store PRIVATE_DEPENDS nlohmann_json::nlohmann_json)
+penstock_module(core/ranks TORCH "several processes of a run: how they were started, how they meet, Gloo"
+  DEPENDS penstock::peers PRIVATE_DEPENDS fmt::fmt)
 
-# tools: what reports are made of.
+# tools: what reports are made of, and what answers over HTTP.
 penstock_module(tools/page "pages that load nothing from elsewhere, and their pictures"
   DEPENDS penstock::base PRIVATE_DEPENDS fmt::fmt)
+penstock_module(tools/http "a small HTTP server for programs of the same machine: routes, limits, metrics"
+  DEPENDS penstock::base PRIVATE_DEPENDS Boost::headers fmt::fmt nlohmann_json::nlohmann_json)
 
 # envs.
 penstock_module(envs/classic APART "the classic control envs and tiny envs for tests"
@@ -43,7 +47,7 @@ penstock_module(domains/booking/routing "routing under time windows: instances, 
 penstock_module(domains/booking/env "the env `dvrptw`: offers, answers, beliefs, prices"
   DEPENDS penstock::booking_routing PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/booking/offer "what to propose for a new request, priced; its JSON and its server"
-  DEPENDS penstock::booking_env PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
+  DEPENDS penstock::booking_env penstock::http PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/neural "the neural routing oracle: masks, inference, the model's file"
   DEPENDS penstock::booking_env penstock::fused penstock::store PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/booking/neural/train TORCH "its demonstrations, training and comparison with long searches"
@@ -67,7 +71,9 @@ penstock_module(domains/cage2/cli "the verbs of `penstock cage2`"
 # app: what joins them.
 penstock_module(app/bench TORCH "benchmarks of envs and training beside bare libtorch"
   DEPENDS penstock::train)
-penstock_module(app/catalog "the one table of envs, networks and domains"
-  DEPENDS penstock::classic penstock::cage2_cli penstock::booking_cli penstock::python)
+penstock_module(app/envs "the one table of envs"
+  DEPENDS penstock::classic penstock::cage2_sim penstock::booking_neural penstock::python)
+penstock_module(app/catalog "the one table of networks, algorithms and domains, with that of envs"
+  DEPENDS penstock::envs penstock::cage2_cli penstock::booking_cli)
 penstock_module(app/cli TORCH "the verbs; takes a catalog, knows none and no domain"
-  DEPENDS penstock::bench penstock::contract penstock::page PRIVATE_DEPENDS nlohmann_json::nlohmann_json)
+  DEPENDS penstock::bench penstock::contract penstock::page penstock::ranks PRIVATE_DEPENDS nlohmann_json::nlohmann_json)

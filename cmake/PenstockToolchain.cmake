@@ -21,6 +21,19 @@ endif()
 # not in another cannot change results between builds.
 add_compile_options(-ffp-contract=off)
 
+# What makes a fault of ours harder to use: canaries, checked copies, tables that are read-only before main() begins. A
+# sanitizer checks more than all of these, and wants to be alone.
+if(PROJECT_IS_TOP_LEVEL AND NOT PENSTOCK_SANITIZE)
+  add_compile_options(-fstack-protector-strong $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>
+                      $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=3>)
+endif()
+if(PROJECT_IS_TOP_LEVEL AND NOT PENSTOCK_SANITIZE)
+  # The same bytes wherever the tree lies, and no path of the build machine in them.
+  add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}=." "-ffile-prefix-map=${CMAKE_BINARY_DIR}=build"
+                      $<$<CONFIG:Debug>:-D_GLIBCXX_ASSERTIONS>)
+  add_link_options(LINKER:-z,relro,-z,now)
+endif()
+
 if(PENSTOCK_SANITIZE)
   # vptr checks need type information that the torch libraries do not export. toml++ 3.3 calls a place
   # unreachable that non-ASCII text outside of strings reaches; what follows there is harmless. Highway's exponential of

@@ -15,6 +15,10 @@ endif()
 set(CMAKE_MESSAGE_LOG_LEVEL ERROR)
 find_package(Torch QUIET)
 unset(CMAKE_MESSAGE_LOG_LEVEL)
+if(TARGET caffe2::mkl)
+  # Folders of an MKL that the wheel was built beside, /lib/intel64 and the like, would become places to load from.
+  set_target_properties(caffe2::mkl PROPERTIES INTERFACE_LINK_DIRECTORIES "")
+endif()
 if(NOT Torch_FOUND)
   message(FATAL_ERROR "libtorch was not found. Run scripts/bootstrap, or install torch==2.13.0 with "
                       "pip, or pass -DTorch_DIR=.../torch/share/cmake/Torch. What acts with a trained policy needs "

@@ -1,11 +1,12 @@
 // Any bytes are either refused with a DataError or a query whose offers can be priced and told.
 #include <cstdint>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string_view>
 
+#include "mutate.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/domains/booking/offer/offer.h"
 #include "penstock/domains/booking/routing/checker.h"
 
@@ -30,6 +31,8 @@ void check(OfferQuery query, const PricedOffer& offer) {
 
 }  // namespace
 
+FUZZ_TEXT_MUTATOR
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static OfferPricer pricer;
   try {
@@ -37,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto offers = pricer.price(query);
     for (const PricedOffer& offer : offers) { check(query, offer); }
     const auto answer =
-        nlohmann::json::parse(offers_json(query, offers));  // throws, and so crashes
+        penstock::Json::parse(offers_json(query, offers));  // throws, and so crashes
     if (answer.at("offers").size() != kOffers) { std::abort(); }
   } catch (const penstock::DataError&) {
     return 0;  // any other exception is a crash

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "mutate.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/domains/booking/routing/parsers.h"
 
@@ -54,6 +55,8 @@ void parse(std::uint8_t choice, std::string_view text) {
 }
 
 }  // namespace
+
+FUZZ_TEXT_MUTATOR
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) { return 0; }

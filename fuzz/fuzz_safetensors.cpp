@@ -5,6 +5,7 @@
 
 #include "penstock/core/base/errors.h"
 #include "penstock/core/store/safetensors.h"
+#include "safetensors_mutator.h"
 
 namespace {
 
@@ -28,6 +29,16 @@ void check_round_trip(const Safetensors& file) {
 }
 
 }  // namespace
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t max, unsigned seed) {
+  fuzz::Random random(seed);
+  const auto change = [&](const std::string& header, std::size_t most) {
+    return fuzz::mutated(header, most, random);
+  };
+  return fuzz::put(fuzz::mutated_safetensors(fuzz::text_of(data, size), max, random, change), data,
+                   max);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto* first = reinterpret_cast<const std::byte*>(data);

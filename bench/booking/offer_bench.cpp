@@ -1,9 +1,13 @@
 // How long pricing the 16 offers takes on plans of 100 rides, and how long a day takes to generate.
 //     offer_bench [QUERIES]
+//     offer_bench write FILE          one such query, for bench/booking/offer_server
+//     offer_bench price FILE TIMES    microseconds of each answer to it, text to text
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <ctime>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -108,11 +112,43 @@ void time_days(const char* name) {
              1e6 * (cpu_seconds() - cpu) / kDays);
 }
 
+Generator& city() {
+  static const auto generator = make_generator("city", {.requests = kPlanned + 1, .vehicles = 20});
+  return *generator;
+}
+
+int write_query(const char* file) {
+  for (std::uint64_t seed = 0;; ++seed) {
+    const std::string text = make_query(city(), seed);
+    if (text.empty()) { continue; }
+    std::ofstream(file) << text;
+    return 0;
+  }
+}
+
+int price_query(const char* file, int times) {
+  const std::string text(std::istreambuf_iterator<char>(std::ifstream(file).rdbuf()), {});
+  OfferPricer pricer;
+  std::vector<double> seconds;
+  for (int i = 0; i < times; ++i) {
+    const penstock::Stopwatch watch;
+    const OfferQuery query = parse_offer_query(text, "bench");
+    const std::string answer = offers_json(query, pricer.price(query));
+    seconds.push_back(watch.seconds());
+  }
+  for (const double each : seconds) { fmt::print("{:.1f}\n", 1e6 * each); }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int queries = argc > 1 ? std::stoi(argv[1]) : 2000;
-  const auto generator = make_generator("city", {.requests = kPlanned + 1, .vehicles = 20});
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.size() == 2 && words[0] == "write") { return write_query(argv[2]); }
+  if (words.size() == 3 && words[0] == "price") {
+    return price_query(argv[2], std::stoi(words[2]));
+  }
+  const int queries = argc > 1 ? std::stoi(words[0]) : 2000;
   OfferPricer pricer;
   Times parse;
   Times price;
@@ -120,7 +156,7 @@ int main(int argc, char** argv) {
   Times all;
   std::size_t bytes = 0;
   for (int seed = 0; seed < queries; ++seed) {
-    const std::string text = make_query(*generator, static_cast<std::uint64_t>(seed));
+    const std::string text = make_query(city(), static_cast<std::uint64_t>(seed));
     if (text.empty()) { continue; }
     measure(all, [&] {
       OfferQuery query;

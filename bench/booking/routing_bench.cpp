@@ -17,6 +17,7 @@
 
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/random.h"
+#include "penstock/core/base/text_file.h"
 #include "penstock/domains/booking/routing/anneal.h"
 #include "penstock/domains/booking/routing/checker.h"
 #include "penstock/domains/booking/routing/generators.h"

@@ -5,9 +5,6 @@ import pathlib
 import signal
 import sys
 
-import penstock  # noqa: F401  loads torch
-from penstock import _core
-
 RECIPES = pathlib.Path(__file__).parent / "recipes"
 
 
@@ -16,6 +13,11 @@ def main() -> int:
         from penstock.trackers import main as track
 
         return track(sys.argv[2:])
+    try:
+        from penstock._torch import _core
+    except ImportError as error:
+        print(f"penstock: {error}", file=sys.stderr)
+        return 1
     # Python's own answers to signals wait for the interpreter, which is away until the command ends.
     for name in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(name, signal.SIG_DFL)

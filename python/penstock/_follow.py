@@ -14,8 +14,8 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from penstock._core import DataError
-from penstock.config import flat
+from penstock._base import DataError
+from penstock._values import flat
 
 CHUNK = 1 << 20  # bytes read at once
 WINDOW = 100  # episodes in the running mean that run.stop_at_reward looks at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from penstock import _core
+from penstock import _base
 
 LEARN = {
     "callback": "callbacks=...",
@@ -26,5 +26,5 @@ def refuse_function(path: str, value: Any) -> None:
     """A schedule as a function, where a number is expected."""
     if callable(value):
         key = "clip" if "clip" in path else "learning_rate"
-        raise _core.ConfigError(f"{path} = {value!r}: expected a number; a schedule is no function here but a word, as "
+        raise _base.ConfigError(f"{path} = {value!r}: expected a number; a schedule is no function here but a word, as "
                                 f'ppo={{"{key}": 3e-4, "{key}_schedule": "linear"}}, or "constant"')

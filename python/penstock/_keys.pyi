@@ -74,9 +74,11 @@ class EnvKeys(TypedDict, total=False):
     envs_per_worker: int
     start_method: Literal["auto", "spawn", "fork", "forkserver"]
     max_restarts: int
+    restart_window_s: float
     step_deadline_s: float
     start_deadline_s: float
     python: str
+    only_classes: bool
 
 
 class EnvSection(object):
@@ -148,9 +150,11 @@ class EnvSection(object):
     envs_per_worker: int
     start_method: Literal["auto", "spawn", "fork", "forkserver"]
     max_restarts: int
+    restart_window_s: float
     step_deadline_s: float
     start_deadline_s: float
     python: str
+    only_classes: bool
 
 
 class RolloutKeys(TypedDict, total=False):
@@ -233,6 +237,7 @@ class PpoKeys(TypedDict, total=False):
     value_epochs: int
     minibatch: int
     update_interval: int
+    max_skipped: int
 
 
 class PpoSection(object):
@@ -255,6 +260,7 @@ class PpoSection(object):
     value_epochs: int
     minibatch: int
     update_interval: int
+    max_skipped: int
 
 
 class RunKeys(TypedDict, total=False):
@@ -263,6 +269,7 @@ class RunKeys(TypedDict, total=False):
     save_interval: int
     save_unit: Literal["steps", "updates"]
     save_every_s: float
+    save_tries: int
     keep: int
     log_interval: int
     print_updates: bool
@@ -278,6 +285,7 @@ class RunSection(object):
     save_interval: int
     save_unit: Literal["steps", "updates"]
     save_every_s: float
+    save_tries: int
     keep: int
     log_interval: int
     print_updates: bool
@@ -299,6 +307,7 @@ class A2cKeys(TypedDict, total=False):
     adam_beta2: float
     adam_epsilon: float
     normalise_advantage: bool
+    max_skipped: int
 
 
 class A2cSection(object):
@@ -313,6 +322,7 @@ class A2cSection(object):
     adam_beta2: float
     adam_epsilon: float
     normalise_advantage: bool
+    max_skipped: int
 
 
 class Keys(TypedDict, total=False):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from penstock._core import Progress
+if TYPE_CHECKING:
+    from penstock._core import Progress
 
 QUIET_SECONDS = 5.0  # between lines
 

@@ -9,9 +9,9 @@ import sys
 from typing import Any
 
 import numpy as np
-import torch
 
-from penstock._core import UsageError
+from penstock._base import UsageError
+from penstock._torch import torch
 from penstock.batches import Batch
 from penstock.config import Config
 from penstock.envs import VectorEnv

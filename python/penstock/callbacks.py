@@ -7,13 +7,12 @@ import pathlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from penstock._core import EvalResult, Progress, Summary
-
 if TYPE_CHECKING:
+    from penstock._core import EvalResult, Progress, Summary
     from penstock.ppo import PPO
 
 Metrics = dict[str, float]
-Question = Callable[["PPO", Progress, Metrics], bool | None]
+Question = Callable[["PPO", "Progress", Metrics], bool | None]
 
 
 class Callback:

@@ -10,8 +10,8 @@ from typing import Any
 import gymnasium
 from penstock_worker.check import Check, EnvReport
 
-from penstock import _core
-from penstock.config import json_of
+from penstock import _base
+from penstock._values import json_of
 from penstock.factories import named
 
 
@@ -30,7 +30,7 @@ def check_env(env: Any, seconds: float = 2.0, **kwargs: Any) -> EnvReport:
     done = subprocess.run([sys.executable, "-m", "penstock_worker.check", "-", "--seconds", str(seconds), "--json"],
                           input=payload, stdout=subprocess.PIPE, text=True)
     if done.returncode > 1:
-        raise _core.Error(f"check_env: the checker ended with exit code {done.returncode}; stderr says why")
+        raise _base.Error(f"check_env: the checker ended with exit code {done.returncode}; stderr says why")
     report = json.loads(done.stdout)
     return EnvReport(**report | {"checks": [Check(**check) for check in report["checks"]]})
 
@@ -48,5 +48,5 @@ def imported(name: str) -> str:
     """With the module to import first, for a native env."""
     from penstock.envs import gym_id
 
-    ids = {native: f"penstock:{gym_id(native, doc)}" for native, doc in _core.envs()}
+    ids = {native: f"penstock:{gym_id(native, doc)}" for native, doc in _base.envs()}
     return ids.get(name, name)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from penstock import _core
+from penstock import _base
 from penstock._habits import refuse_function
+from penstock._torch import _core
+from penstock._values import flat, text_of
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -18,41 +19,7 @@ if TYPE_CHECKING:
 else:
     Attributes = object
 
-KWARGS = "env.kwargs"  # a value that is itself a mapping
 RECIPES = pathlib.Path(__file__).parent / "recipes"
-
-
-def text_of(value: Any) -> str:
-    """A value as the command line would spell it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Mapping):
-        return json_of(value)
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(text_of(item) for item in value) + "]"
-    if isinstance(value, float):
-        return repr(float(value))
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
-
-
-def json_of(keywords: Mapping[str, Any]) -> str:
-    """Keywords of an env, which another process reads."""
-    for name, value in keywords.items():
-        try:
-            json.dumps(value)
-        except (TypeError, ValueError):
-            raise _core.UsageError(f"env_kwargs: {name} = {value!r} is not JSON, as what goes to other processes by name "
-                                   f"has to be; give a function instead: PPO(lambda: MyEnv({name}=...))") from None
-    return json.dumps(keywords)
-
-
-def flat(keys: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """("ppo.clip", 0.1) of {"ppo": {"clip": 0.1}} and of {"ppo.clip": 0.1}."""
-    for name, value in keys.items():
-        if isinstance(value, Mapping) and prefix + name != KWARGS:
-            yield from flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
 
 
 class Section:
@@ -83,13 +50,13 @@ class Config(Attributes):
         config["ppo.gamma"]
     """
 
-    _settings: _core.Settings
+    _settings: _base.Settings
     _plan: _core.RunPlan
     _module: Any = None  # a torch.nn.Module that net.kind may name
     _pickled: str = ""  # what makes the env that env.id names
 
     def __init__(self, **keys: Unpack[ConfigKeys]):
-        object.__setattr__(self, "_settings", _core.Settings())
+        object.__setattr__(self, "_settings", _base.Settings())
         self.update(keys)
 
     @classmethod
@@ -102,12 +69,12 @@ class Config(Attributes):
         """One of the recipes that ship with Penstock, as `--recipe` takes it."""
         names = sorted(path.stem for path in RECIPES.glob("*.toml"))
         if name not in names:
-            raise _core.UsageError(f"recipe {name}: not one of {', '.join(names)}")
+            raise _base.UsageError(f"recipe {name}: not one of {', '.join(names)}")
         return cls.from_file(RECIPES / f"{name}.toml")
 
     def update(self, keys: Mapping[str, Any], origin: str = "Python") -> None:
         """Sets keys; later ones win. Nothing changes when one of them is refused."""
-        def add(settings: _core.Settings) -> None:
+        def add(settings: _base.Settings) -> None:
             for path, value in flat(keys):
                 refuse_function(path, value)
                 settings.add(path, text_of(value), origin)
@@ -171,16 +138,16 @@ class Config(Attributes):
 
     def _unknown(self, path: str) -> str:
         """The C++ side's words for a key that does not exist."""
-        settings = _core.Settings(self._settings)
+        settings = _base.Settings(self._settings)
         settings.add(path, "0", "Python")
         try:
             _core.RunPlan(settings, self._module, self._pickled)
-        except _core.ConfigError as error:
+        except _base.ConfigError as error:
             return str(error)
         return path
 
     def _with(self, change: Any) -> Config:
-        settings = _core.Settings(self._settings)
+        settings = _base.Settings(self._settings)
         change(settings)
         plan = _core.RunPlan(settings, self._module, self._pickled)
         object.__setattr__(self, "_settings", settings)
@@ -190,7 +157,7 @@ class Config(Attributes):
 
 def restored(lines: list[tuple[str, str, str]], module: Any, pickled: str) -> Config:
     """What pickle and copy make of a Config."""
-    def add(settings: _core.Settings) -> None:
+    def add(settings: _base.Settings) -> None:
         for path, text, origin in lines:
             settings.add(path, text, origin)
 

@@ -20,20 +20,20 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from penstock import _core
-from penstock.config import text_of
+from penstock import _base
+from penstock._values import text_of
 from penstock.factories import named, native_name
 
 MODES = {
-    AutoresetMode.SAME_STEP: _core.Autoreset.same_step,
-    AutoresetMode.NEXT_STEP: _core.Autoreset.next_step,
-    AutoresetMode.DISABLED: _core.Autoreset.disabled,
+    AutoresetMode.SAME_STEP: _base.Autoreset.same_step,
+    AutoresetMode.NEXT_STEP: _base.Autoreset.next_step,
+    AutoresetMode.DISABLED: _base.Autoreset.disabled,
 }
 
 
 def env_names() -> list[str]:
     """The native envs, as `penstock envs` lists them."""
-    return [name for name, _ in _core.envs()]
+    return [name for name, _ in _base.envs()]
 
 
 def gym_id(name: str, doc: str) -> str:
@@ -44,23 +44,23 @@ def gym_id(name: str, doc: str) -> str:
 
 def register_envs() -> None:
     """Makes every native env known to gymnasium.make and make_vec."""
-    for name, doc in _core.envs():
+    for name, doc in _base.envs():
         if gym_id(name, doc) not in gymnasium.registry:
             gymnasium.register(gym_id(name, doc), entry_point="penstock.envs:Env",
                                vector_entry_point="penstock.envs:VectorEnv", kwargs={"env": name})
 
 
 def observation_space(spec: dict[str, Any]) -> spaces.Space[Any]:
-    """A Box, or a Dict when the row has several named parts."""
-    boxes: dict[str, spaces.Space[Any]] = {
-        name: spaces.Box(-np.inf, np.inf, tuple(shape), np.float32) for name, shape, _ in spec["parts"]}
-    return spaces.Dict(boxes) if len(boxes) > 1 else next(iter(boxes.values()))
+    """A Box, or a Dict when the row has several named parts, in their order: of a dict Gymnasium would sort them."""
+    boxes: list[tuple[str, spaces.Space[Any]]] = [
+        (name, spaces.Box(-np.inf, np.inf, tuple(shape), np.float32)) for name, shape, _ in spec["parts"]]
+    return spaces.Dict(boxes) if len(boxes) > 1 else boxes[0][1]
 
 
 @functools.cache
 def gymnasium_space(name: str) -> spaces.Space[Any] | None:
     """Of the observations of Gymnasium's env that a native one equals; it knows bounds, which native specs do not."""
-    doc = dict(_core.envs()).get(name)
+    doc = dict(_base.envs()).get(name)
     known = None if doc is None else gymnasium.registry.get(gym_id(name, doc).removeprefix("Penstock/"))
     if known is None:
         return None
@@ -109,30 +109,30 @@ def mode_of(mode: str | AutoresetMode) -> AutoresetMode:
     return AutoresetMode(mode)
 
 
-def make_core(env: Any, num_envs: int, num_threads: int, mode: AutoresetMode, keys: dict[str, Any]) -> _core.VectorEnv:
-    settings = _core.Settings()
+def make_core(env: Any, num_envs: int, num_threads: int, mode: AutoresetMode, keys: dict[str, Any]) -> _base.VectorEnv:
+    settings = _base.Settings()
     for name, value in keys.items():
         settings.add(f"env.{name}", text_of(value), "Python")
     name, pickled = named(env)
-    return _core.VectorEnv(name, settings, num_envs, num_threads, MODES[mode], pickled)
+    return _base.VectorEnv(name, settings, num_envs, num_threads, MODES[mode], pickled)
 
 
-def step_of(core: _core.VectorEnv, spec: dict[str, Any]) -> Any:
+def step_of(core: _base.VectorEnv, spec: dict[str, Any]) -> Any:
     return core.step_points if spec["kind"] == "box" else core.step_choices
 
 
 def checked_actions(actions: Any, shape: tuple[int, ...], spec: dict[str, Any]) -> np.ndarray:
     array = np.asarray(actions)
     if array.shape != shape:
-        raise _core.UsageError(f"actions are {list(array.shape)}, expected {list(shape)}")
+        raise _base.UsageError(f"actions are {list(array.shape)}, expected {list(shape)}")
     if spec["kind"] != "box" and array.dtype.kind not in "iu":
-        raise _core.UsageError(f"actions are {array.dtype}, expected whole numbers")
+        raise _base.UsageError(f"actions are {array.dtype}, expected whole numbers")
     return array
 
 
 def checked_seeds(seeds: Sequence[int | None]) -> list[int | None]:
     if any(s is not None and not 0 <= s < 2**64 for s in seeds):
-        raise _core.UsageError("seed: expected whole numbers from 0 to 2^64 - 1")
+        raise _base.UsageError("seed: expected whole numbers from 0 to 2^64 - 1")
     return [None if s is None else int(s) for s in seeds]
 
 
@@ -142,7 +142,7 @@ def random_seeds(count: int) -> list[int]:
 
 def refuse_rendering(render_mode: str | None) -> None:
     if render_mode is not None:
-        raise _core.UsageError(f"render_mode = {render_mode}: native envs draw nothing; expected None")
+        raise _base.UsageError(f"render_mode = {render_mode}: native envs draw nothing; expected None")
 
 
 class Registered:
@@ -188,7 +188,6 @@ class VectorEnv(Registered, gymnasium.vector.VectorEnv):
         self._episode_stats = episode_stats
         self._seeded = False
         self._replay_dir = replay_dir
-        self._replay_options = f" --python {keys['python']}" if keys.get("python") else ""
         self.incidents: list[str] = []
         self.num_envs = num_envs
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
@@ -266,13 +265,13 @@ class VectorEnv(Registered, gymnasium.vector.VectorEnv):
         infos.update(ending)
 
     def _note_incidents(self) -> None:
-        for message, text, name in self._envs.take_incidents():
+        for message, text, name, options in self._envs.take_incidents():
             self.incidents.append(message)
             if text and self._replay_dir is not None:
                 path = pathlib.Path(self._replay_dir) / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
-                message += f"; reproduce it with: penstock replay {path}{self._replay_options}"
+                message += f"; reproduce it with: penstock replay {path} {options}".rstrip()
             warnings.warn(message, RuntimeWarning, stacklevel=3)
 
     def close_extras(self, **kwargs: Any) -> None:
@@ -299,7 +298,7 @@ class VectorEnv(Registered, gymnasium.vector.VectorEnv):
             return seeds
         seeds = checked_seeds([None] * self.num_envs if seed is None else seed)
         if len(seeds) != self.num_envs:
-            raise _core.UsageError(f"seed: a list of {len(seeds)} for {self.num_envs} envs")
+            raise _base.UsageError(f"seed: a list of {len(seeds)} for {self.num_envs} envs")
         if self._seeded:
             return seeds
         return [fresh if s is None else s for s, fresh in zip(seeds, random_seeds(self.num_envs), strict=True)]
@@ -307,7 +306,7 @@ class VectorEnv(Registered, gymnasium.vector.VectorEnv):
     def _check_mask(self, mask: Any) -> None:
         good = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,)
         if not good or not mask.any():
-            raise _core.UsageError(f"reset_mask: expected a bool array of shape ({self.num_envs},) with a True in it")
+            raise _base.UsageError(f"reset_mask: expected a bool array of shape ({self.num_envs},) with a True in it")
 
 
 class Env(Registered, gymnasium.Env):

@@ -11,7 +11,7 @@ from typing import Any
 import cloudpickle
 import gymnasium
 
-from penstock import _core
+from penstock import _base
 
 NATIVE_PREFIX = "Penstock/"
 
@@ -28,7 +28,7 @@ def named(env: Any) -> tuple[str, str]:
                         "function that makes one: PPO(lambda: MyEnv(size=3), ...)")
     if not callable(env):
         raise TypeError(f"env = {env!r}: expected an id, or a class or function that makes a gymnasium.Env; "
-                        f"native envs are {', '.join(name for name, _ in _core.envs())}")
+                        f"native envs are {', '.join(name for name, _ in _base.envs())}")
     name = f"{getattr(env, '__module__', '?')}:{getattr(env, '__qualname__', type(env).__name__)}"
     return name, "" if leads_to(name, env) else pickled(env)
 
@@ -80,4 +80,4 @@ def native_name(env: str) -> str:
 
     if not env.startswith(NATIVE_PREFIX):
         return env
-    return next((name for name, doc in _core.envs() if gym_id(name, doc) == env), env)
+    return next((name for name, doc in _base.envs() if gym_id(name, doc) == env), env)

@@ -13,18 +13,18 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import torch
-from penstock_worker.spaces import MASK, Codec, ObservationError
 
-from penstock import _core
+from penstock import _base
 from penstock._habits import refuse_learn_keys
 from penstock._progress import Lines, display
 from penstock._signals import Signals
 from penstock._temporary import folder_of
+from penstock._torch import _core, torch
 from penstock.callbacks import Callback, as_callbacks
 from penstock.config import Config
-from penstock.envs import action_space, observation_space, own_spaces
+from penstock.envs import own_spaces
 from penstock.factories import named
+from penstock.policy import Acting
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -43,7 +43,7 @@ class Normaliser(NamedTuple):
     std: np.ndarray
 
 
-class PPO:
+class PPO(Acting):
     """Proximal policy optimisation.
 
         model = PPO("cartpole", num_envs=64, seed=1, ppo={"clip": 0.1})
@@ -86,32 +86,29 @@ class PPO:
         self._thread = 0
         self._temporary = False
         self._engine: _core.Engine | None = None
-        self._predictions = 0
         self._given: dict[str, torch.Tensor] = {}  # weights for a run that has not begun
         self._use_plan()
 
     def _use_plan(self) -> None:
         """From here on the config is as it is now."""
         plan = self.config._plan
-        self._spec = plan.spec()  # before the last plan goes: they share what an env of Python was asked
+        spec = plan.spec()  # before the last plan goes: they share what an env of Python was asked
         self._plan = plan
-        self.observation_space, self.action_space = own_spaces(plan.spaces(), self.config.env.id, self._spec)
-        self._codec = Codec(self.observation_space, self.action_space)
-        self._row_codec = Codec(observation_space(self._spec), action_space(self._spec))  # as VectorEnv has them
+        self._use_spaces(spec, *own_spaces(plan.spaces(), self.config.env.id, spec))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, policy: torch.nn.Module | None = None, env: Any = None,
-             verbose: int = 1, **keys: Unpack[Keys]) -> PPO:
+             trust: bool = False, verbose: int = 1, **keys: Unpack[Keys]) -> PPO:
         """The run in a directory, of save(), of run_dir or of `penstock train`. learn() goes on with it there. A policy
         or an env that came from the program itself is to be given again. An `env` takes the place of the run's Python
         env; it must have the same spaces. Keywords are keys of the config that change from here on; the number of envs
-        and the network stay as they are."""
+        and the network stay as they are. `trust` lets the code run that a run of somebody else names as its env."""
         folder = pathlib.Path(path)
-        config = recorded_config(folder, policy, env)
+        config = recorded_config(folder, policy, env, trust)
         recorded = config.env.num_envs
         config.update(keys)
         if config.env.num_envs != recorded:
-            raise _core.UsageError(f"{folder}: a run goes on with its own {recorded} envs; with another number, begin a "
+            raise _base.UsageError(f"{folder}: a run goes on with its own {recorded} envs; with another number, begin a "
                                    f"new one with its policy: PPO({config.env.id!r}, num_envs={config.env.num_envs}, "
                                    f"start_from={str(folder)!r})")
         model = cls.__new__(cls)
@@ -119,10 +116,10 @@ class PPO:
         model._run_dir = folder
         try:
             model.num_timesteps = model._resting_engine().timesteps()  # whole, or the one before it
-        except _core.DataError as error:
+        except _base.DataError as error:
             if env is None:
                 raise
-            raise _core.UsageError(f"{folder}: env = {config.env.id} does not fit: {error}") from None
+            raise _base.UsageError(f"{folder}: env = {config.env.id} does not fit: {error}") from None
         model._give_weights()
         return model
 
@@ -160,32 +157,8 @@ class PPO:
             self._training = None  # gives the directory's lock back
             self.num_timesteps = saved_step(self._run_dir)
 
-    def predict(self, obs: Any, deterministic: bool = True, action_masks: Any = None, *, state: Any = None,
-                episode_start: Any = None) -> tuple[Any, None]:
-        """Actions for an observation of the env or a batch of them, in the env's own units, and None where others
-        return a recurrent state. Masks are 1 where an action is legal; by default they are the part "action_mask" of
-        the observation, where there is one. Sampled actions are a function of the seed and the number of calls
-        before."""
-        rows, batch = self._rows_of(obs)
-        if action_masks is None and self._codec.mask_in_obs and isinstance(obs, dict):
-            action_masks = obs.get(MASK)
-        legal = None if action_masks is None else np.asarray(action_masks).astype(bool).reshape(len(rows), -1)
-        if legal is not None and legal.shape[1] != sum(self._spec["choices"]):
-            raise _core.UsageError(f"action_masks: {legal.shape[1]} per row, expected {sum(self._spec['choices'])}")
-        seed = None if deterministic else self.config.seed
-        actions = self._at_rest().predict(self._plan, rows, legal, seed, self._predictions)
-        self._predictions += 0 if deterministic else 1
-        actions = self._codec.to_env(actions)
-        return (actions if batch else actions[0]), None
-
-    def _rows_of(self, obs: Any) -> tuple[np.ndarray, bool]:
-        """[n, F], and whether it was a batch; of the env's own observation, or of a VectorEnv's."""
-        try:
-            return self._codec.encode(obs)
-        except ObservationError as error:
-            with contextlib.suppress(ObservationError):
-                return self._row_codec.encode(obs)
-            raise _core.UsageError(str(error)) from None
+    def _choose(self, rows: np.ndarray, legal: np.ndarray | None, draw: bool) -> np.ndarray:
+        return self._at_rest().predict(rows, legal, self.config.seed if draw else None, self._predictions)
 
     def evaluate(self, episodes: int = 100, *, seed: int = 0, deterministic: bool = True) -> _core.EvalResult:
         """Plays whole episodes, as `penstock eval` does."""
@@ -197,8 +170,12 @@ class PPO:
             self._at_rest()
             self._training.save()
         if self._run_dir is None:
-            raise _core.UsageError("save: there is nothing to save before the first learn()")
+            raise _base.UsageError("save: there is nothing to save before the first learn()")
         copy_run(self._run_dir, pathlib.Path(path))
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Writes the policy as one file, as `penstock export` does: Policy.load(path) acts with it, and C++ programs."""
+        self._at_rest().export(os.fspath(path))
 
     def weights(self) -> dict[str, torch.Tensor]:
         """A copy of every parameter by name."""
@@ -293,7 +270,7 @@ class PPO:
 
     def _with_replay(self, text: str) -> str:
         """A remark whose command works: the file outlives a temporary run, and the interpreter is named."""
-        told = re.search(r"penstock replay (\S+)( --python \S+)?$", text)
+        told = re.search(r"penstock replay (\S+)((?: --(?:env|python) \S+)*)$", text)
         if told is None:
             return text
         path, python = told[1], self.config["env.python"]
@@ -303,7 +280,8 @@ class PPO:
                 path = shutil.copy(path, REPLAYS)
             except OSError as error:
                 return f"{text[:told.start()]}penstock replay, which needs a run_dir: {REPLAYS}: {error.strerror}"
-        return text[:told.start(1)] + path + (told[2] or (f" --python {python}" if python else ""))
+        named = f" --python {python}" if python and " --python " not in told[2] else ""
+        return text[:told.start(1)] + path + told[2] + named
 
     def _at_rest(self) -> _core.Engine:
         """The engine, when it is not at work."""
@@ -329,28 +307,28 @@ class PPO:
             self.policy.load_state_dict(self.weights(), strict=False)
 
 
-def recorded_config(folder: pathlib.Path, policy: torch.nn.Module | None, env: Any) -> Config:
-    """What a run directory says it is, with the env that the program gives."""
-    settings = _core.recorded_settings(str(folder))
+def recorded_config(folder: pathlib.Path, policy: torch.nn.Module | None, env: Any, trust: bool) -> Config:
+    """What a run directory says it is, with the env that the program gives; the run's own is not looked at then."""
+    settings = _core.recorded_settings(str(folder), trust or env is not None)
     recorded = {path: value for path, value, _ in settings.lines()}
     kind = recorded.get("net.kind")
     if (kind == _core.MODULE_KIND) != (policy is not None):
         remedy = "it was trained without one" if policy else "give it again: PPO.load(path, policy=...)"
-        raise _core.UsageError(f"{folder}: its network is net.kind = {kind}; as to a torch.nn.Module, {remedy}")
+        raise _base.UsageError(f"{folder}: its network is net.kind = {kind}; as to a torch.nn.Module, {remedy}")
     name, pickled = ("", "") if env is None else named(env)
     check_same_kind(folder, recorded.get("env.id", ""), name)
     config = Config().copy(module=policy, pickled=pickled)
-    config._with(lambda now: now.append(settings))
     if name:
-        config.update({"env.id": name})
+        settings.add("env.id", name, "env")
+    config._with(lambda now: now.append(settings))
     return config
 
 
 def check_same_kind(folder: pathlib.Path, recorded: str, given: str) -> None:
     """A native env's states mean nothing to another env."""
-    native = {name for name, _ in _core.envs()}
+    native = {name for name, _ in _base.envs()}
     if given and given != recorded and native & {given, recorded}:
-        raise _core.UsageError(f"{folder}: it was trained on env.id = {recorded}, and goes on with nothing else; env = "
+        raise _base.UsageError(f"{folder}: it was trained on env.id = {recorded}, and goes on with nothing else; env = "
                                f"{given} is another env. Leave `env` out, or train a new PPO on it")
 
 
@@ -359,7 +337,7 @@ def refuse_batch_statistics(policy: torch.nn.Module | None) -> None:
     for name, part in policy.named_modules() if policy is not None else ():
         if isinstance(part, torch.nn.modules.batchnorm._NormBase) and part.training and (
                 part.track_running_stats or isinstance(part, torch.nn.modules.batchnorm._BatchNorm)):
-            raise _core.UsageError(f"policy: {name or 'it'} is {type(part).__name__}, whose running statistics are "
+            raise _base.UsageError(f"policy: {name or 'it'} is {type(part).__name__}, whose running statistics are "
                                    "neither shared between the shards' copies nor saved; use LayerNorm or GroupNorm, "
                                    "or freeze it: call its eval() before")
 
@@ -381,7 +359,7 @@ def copy_run(run: pathlib.Path, path: pathlib.Path) -> None:
         return  # it is there already
     saved_before = (path / "config.toml").exists() and not (path / "metrics.jsonl").exists()
     if path.exists() and not saved_before and (path.is_file() or any(path.iterdir())):
-        raise _core.IoError(f"save: {path} holds something else; choose another path")
+        raise _base.IoError(f"save: {path} holds something else; choose another path")
     newest = str(saved_step(run))
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".tmp-") as folder:

@@ -25,12 +25,13 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from penstock._core import DataError, Error, Progress, Summary
+from penstock._base import DataError, Error
 from penstock._follow import Row, Run, Tail
+from penstock._values import flat, text_of
 from penstock.callbacks import Callback, Metrics
-from penstock.config import flat, text_of
 
 if TYPE_CHECKING:
+    from penstock._core import Progress, Summary
     from penstock.ppo import PPO
 
 POLL_SECONDS = 1.0  # between two looks at a run that goes on

@@ -1,28 +1,22 @@
-"""python -m penstock_worker describe START_S STEP_S | serve | work N, with descriptors 3 (payload), 4 (lifeline),
-5 (socket or rows)."""
+"""python -m penstock_worker serve [spawn] | work N, with the descriptors that server.py names: the payload, the lifeline,
+and a socket or the rows."""
 
 import os
-import socket
 import sys
 
 from penstock_worker import process
-
-PAYLOAD, LIFELINE, LAST = 3, 4, 5
+from penstock_worker.server import LAST, LIFELINE, PAYLOAD, serve
 
 
 def main(words: list[str]) -> None:
+    for descriptor in (PAYLOAD, LIFELINE, LAST):
+        os.set_inheritable(descriptor, False)  # by programs that envs start
     process.prepare(LIFELINE)
     payload = os.pread(PAYLOAD, os.fstat(PAYLOAD).st_size, 0).decode()
     if words[0] == "work":
         process.work(payload, LAST, int(words[1]))
-        return
-    from penstock_worker import server, trial
-
-    if words[0] == "serve":
-        server.serve(payload, LAST)
-        return
-    with socket.socket(fileno=LAST) as channel:
-        channel.sendall(trial.describe(payload, trial.Deadlines(*map(float, words[1:])), LIFELINE).encode() + b"\n")
+    else:
+        serve(payload, LAST, LIFELINE, spawns="spawn" in words)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,9 @@ class Check(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        return f"{self.result:7}  {self.name}: {self.text}"
+        from penstock_worker.process import printable
+
+        return f"{self.result:7}  {self.name}: {printable(self.text)}"
 
 
 @dataclasses.dataclass(repr=False)
@@ -126,7 +128,12 @@ def be_child(payload: str, seconds: float, steps: memoryview, pipe: int) -> None
         sys.stdout = sys.stderr
         faulthandler.register(signal.SIGUSR1, all_threads=True)
 
+        from penstock_worker.process import OneProcess
+
+        this = OneProcess()
+
         def tell(line: dict[str, Any]) -> None:
+            this.end_others()
             os.write(pipe, json.dumps(line).encode() + b"\n")
 
         examine(payload, seconds, steps, tell)

@@ -6,14 +6,13 @@ import base64
 import pickle
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from statistics import median_high
 from typing import Any
 
 import numpy as np
 
-from penstock_worker import contract, state
+from penstock_worker import contract, process, state
 from penstock_worker.cost import timed
 from penstock_worker.spaces import EnvCodec, ObservationError
 
@@ -65,7 +64,7 @@ class Trial:
         except ObservationError as error:
             raise contract.ContractError(str(error)) from error
         except Exception:
-            traceback.print_exc()
+            process.show_exception()
         return (median_high(wall for wall, _ in times), median_high(cpu for _, cpu in times)) if times else (0.0, 0.0)
 
     def _steps(self, times: list[tuple[float, float]]) -> None:

@@ -17,9 +17,18 @@ class ContractError(TypeError):
     """A mistake in an env's code or name, with its remedy."""
 
 
+def require_class(found: Any, name: str) -> None:
+    """Before it is called: a file of somebody else gave the name, and the arguments too."""
+    import gymnasium
+
+    if not isinstance(found, type) or not issubclass(found, gymnasium.Env):
+        raise ContractError(f"{name} is not a class of gymnasium.Env, and of what others name nothing else is called; if you "
+                            f"know it, name it yourself: --env {name}")
+
+
 class Maker:
     """Calling it makes an env. `payload` is JSON: id, kwargs, and optionally path (sys.path),
-    pickle (base64) and info_keys."""
+    pickle (base64), info_keys and only_classes."""
 
     def __init__(self, payload: str):
         told = json.loads(payload)
@@ -43,6 +52,8 @@ class Maker:
             for part in name.split("."):
                 found = getattr(found, part, None)
             if callable(found):
+                if told.get("only_classes"):
+                    require_class(found, self.id)
                 return found
             self._refuse_typo(home, name)
         return self._registered(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
 import signal
@@ -13,22 +14,39 @@ from typing import Any, NoReturn
 
 from penstock_worker import factory
 
+OF_THE_PARENT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # of the terminal and of schedulers
+
 
 def prepare(lifeline: int) -> None:
     """Makes this process end with its parent, and leave signals of the terminal and of schedulers to it."""
     from penstock_worker import _runner  # here: the checker runs with interpreters that it was not built for
 
     _runner.end_with_parent(lifeline)
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, signal.SIG_IGN)
+    for name in OF_THE_PARENT:
+        # Not SIG_IGN, which programs that an env starts would inherit: they could not be terminated.
+        signal.signal(name, do_nothing)
+        signal.siginterrupt(name, False)
+    os.register_at_fork(after_in_child=take_signals_back)
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1, all_threads=True)  # the parent asks a worker that hangs where it is
 
 
+def do_nothing(*_: Any) -> None:
+    """As handler of a signal."""
+
+
+def take_signals_back() -> None:
+    """What an env forks can be terminated."""
+    for name in OF_THE_PARENT:
+        signal.signal(name, signal.default_int_handler if name == signal.SIGINT else signal.SIG_DFL)
+
+
 def be_child(lifeline: int, life: Callable[[], Any], held: socket.socket | None = None) -> NoReturn:
-    """What a fork does: `life`, and then its end; `held` is the parent's."""
+    """What a fork does: `life`, and then its end; `held` is the parent's. It leads a group, to which what an env starts
+    belongs unless it leaves it."""
     code = 1
     try:
+        os.setpgid(0, 0)
         if held is not None:
             held.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -36,10 +54,18 @@ def be_child(lifeline: int, life: Callable[[], Any], held: socket.socket | None 
         life()
         code = 0
     except BaseException:
-        traceback.print_exc()
+        show_exception()
     finally:
         sys.stderr.flush()
         os._exit(code)  # threads and exit handlers of the env's libraries have no say
+
+
+def bury(pid: int) -> int:
+    """Waits for the end of a child and of the group that it leads; its status."""
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # until it is reaped, its number is nobody else's
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    return os.waitpid(pid, 0)[1]
 
 
 def work(payload: str, rows: int, worker: int) -> None:
@@ -52,11 +78,32 @@ def work(payload: str, rows: int, worker: int) -> None:
     runner.close()
 
 
+class OneProcess:
+    """Ends a fork that an env has made and that comes back from the env's code: it would do all a second time."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+
+    def end_others(self) -> None:
+        if os.getpid() != self.pid:
+            os._exit(0)
+
+
 def said(error: BaseException) -> str:
     """The error with the place in the user's code that it came from."""
     text = str(error) if isinstance(error, factory.ContractError) else "".join(traceback.format_exception_only(error)).strip()
     frames = [f for f in traceback.extract_tb(error.__traceback__) if os.path.dirname(__file__) not in f.filename]
     return text + (f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else "")
+
+
+def printable(text: str) -> str:
+    """Control characters as what they are written as: a terminal would obey them."""
+    return "".join(repr(c)[1:-1] if c not in "\n\t" and not c.isprintable() else c for c in text)
+
+
+def show_exception() -> None:
+    """On stderr, as Python shows one that nobody caught."""
+    print(printable(traceback.format_exc()), end="", file=sys.stderr)
 
 
 def status_text(status: int) -> str:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from penstock_worker import factory, process
+from penstock_worker import _runner, factory, process
 
 LAST_WORDS_S = 0.2
 DEADLY_S = 1.0  # as if a step took so long: such an env is to live in workers, which may die
@@ -70,9 +70,9 @@ def describe(payload: str, deadlines: Deadlines, lifeline: int, held: socket.soc
     if late:
         os.kill(pid, signal.SIGUSR1)  # it says on stderr where it is
         time.sleep(LAST_WORDS_S)
-    if not (ended := ended_at_once(pid)) and (late or heard.done):
-        os.kill(pid, signal.SIGKILL)  # what its libraries still do has no say
-    status = ended[0] if ended else os.waitpid(pid, 0)[1]
+    if late or heard.done:
+        _runner.end_tree(pid)  # what its libraries still do has no say
+    status = process.bury(pid)
     trouble = heard.late() if late else "" if heard.done else f"its process {process.status_text(status)} {heard.doing}"
     return heard.answer(trouble)
 
@@ -98,15 +98,12 @@ def lines_of(channel: socket.socket) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
-def ended_at_once(pid: int) -> list[int]:
-    """Its status, when it has ended."""
-    found, status = os.waitpid(pid, os.WNOHANG)
-    return [status] if found else []
-
-
 def tell_of_env(payload: str, channel: socket.socket) -> None:
     """The child's part."""
+    this = process.OneProcess()
+
     def tell(line: dict[str, Any]) -> None:
+        this.end_others()
         channel.sendall(json.dumps(line).encode() + b"\n")
 
     try:

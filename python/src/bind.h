@@ -5,7 +5,6 @@
 #include <memory>
 
 namespace penstock {
-struct EnvSpec;
 struct NetworkEntry;
 }  // namespace penstock
 
@@ -14,15 +13,9 @@ namespace penstock::python {
 namespace py = pybind11;
 
 // One function per module; called in the order of the modules' arrows.
-void bind_base(py::module_& m);
-void bind_env(py::module_& m);
 void bind_nn(py::module_& m);
 void bind_train(py::module_& m);
-void bind_catalog(py::module_& m);
 void bind_cli(py::module_& m);
-
-/// Layout and actions as plain values: what the package makes spaces of.
-py::dict describe(const EnvSpec& spec);
 
 /// A line for the catalog: a torch.nn.Module as a network, deep-copied once per shard.
 NetworkEntry module_entry(const py::object& module);

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "bind.h"
+#include "penstock/app/catalog/catalog.h"
 #include "penstock/app/cli/cli.h"
-#include "penstock/core/base/version_info.h"
 #include "penstock_docs.h"
-#include "python_host.h"
+#include "shared/python_host.h"
 
 namespace penstock::python {
 namespace {
@@ -16,7 +16,7 @@ int run(const std::vector<std::string>& arguments) {
   std::vector<const char*> argv;
   for (const std::string& argument : arguments) { argv.push_back(argument.c_str()); }
   argv.push_back(nullptr);
-  const Catalog catalog = catalog_here();
+  const Catalog catalog = default_catalog(host_here());
   const py::gil_scoped_release unlocked;
   const int code = run_cli(static_cast<int>(arguments.size()), argv.data(), catalog);
   std::cout.flush();
@@ -26,10 +26,6 @@ int run(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-void bind_cli(py::module_& m) {
-  m.def("run_cli", run, py::arg("arguments"), docs::run_cli);
-  m.attr("__version__") = version();
-  m.attr("git_hash") = git_hash();
-}
+void bind_cli(py::module_& m) { m.def("run_cli", run, py::arg("arguments"), docs::run_cli); }
 
 }  // namespace penstock::python

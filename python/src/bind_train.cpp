@@ -1,34 +1,32 @@
 #include <pybind11/functional.h>
-#include <pybind11/numpy.h>
 
 #include <atomic>
 #include <chrono>
 #include <future>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "bind.h"
+#include "penstock/app/catalog/catalog.h"
 #include "penstock/core/act/actor.h"
 #include "penstock/core/fused/isa.h"
 #include "penstock/core/train/trained_run.h"
 #include "penstock/envs/python/python_env.h"
 #include "penstock_docs.h"
-#include "python_host.h"
+#include "shared/describe.h"
+#include "shared/predict.h"
+#include "shared/python_host.h"
 #include "training.h"
 
 namespace penstock::python {
 namespace {
 
-template <class T>
-using Dense = py::array_t<T, py::array::c_style | py::array::forcecast>;
-
 std::shared_ptr<RunPlan> make_plan(const Settings& settings, const py::object& module,
                                    const std::string& pickled) {
-  Catalog catalog = catalog_here(pickled);
+  Catalog catalog = default_catalog(host_here(pickled));
   if (!module.is_none()) { catalog.networks.push_back(module_entry(module)); }
   return std::make_shared<RunPlan>(settings, catalog);
 }
@@ -97,55 +95,15 @@ EvalResult evaluate_engine(Engine& engine, const RunPlan& plan, std::int64_t epi
   return playing.get();
 }
 
-/// Features [n, F] as the rows that policies read.
-std::vector<float> rows_of(const Layout& layout, std::span<const float> features) {
-  if (!layout.any_counts()) { return {features.begin(), features.end()}; }
-  const std::size_t count = features.size() / layout.num_features();
-  std::vector<float> rows(count * layout.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    layout.collect(features.subspan(i * layout.num_features(), layout.num_features()),
-                   std::span(rows).subspan(i * layout.size(), layout.size()));
-  }
-  return rows;
-}
-
-void require_size(const char* what, py::ssize_t size, py::ssize_t rows, std::size_t width) {
-  if (size != rows * static_cast<py::ssize_t>(width)) {
-    throw UsageError(std::string("predict: ") + what + " holds " + std::to_string(size) +
-                     " numbers for " + std::to_string(rows) + " rows of " + std::to_string(width));
-  }
-}
-
-template <class T>
-std::span<T> span_of(py::array_t<T>& array) {
-  return {array.mutable_data(), static_cast<std::size_t>(array.size())};
-}
-
-/// Actions [n, D] for rows [n, F]; sampled with the numbers of (seed, row, step), or the most
-/// likely ones when there is no seed.
-py::array predict(Engine& engine, const RunPlan& plan, const Dense<float>& obs,
-                  const std::optional<Dense<bool>>& legal, std::optional<std::uint64_t> seed,
-                  std::uint64_t step) {
-  const EnvSpec spec = plan.env().spec();
-  const ActionSpec& action = spec.action;
-  const auto dims = static_cast<py::ssize_t>(action.dims());
-  require_size("obs", obs.size(), obs.shape(0), spec.obs.num_features());
-  if (legal) { require_size("legal", legal->size(), obs.shape(0), action.num_actions()); }
-  py::array_t<std::int64_t> choices({action.continuous() ? 0 : obs.shape(0), dims});
-  py::array_t<float> points({action.continuous() ? obs.shape(0) : 0, dims});
-  const std::vector<float> rows =
-      rows_of(spec.obs, {obs.data(), static_cast<std::size_t>(obs.size())});
-  ActRows ask{.count = static_cast<std::size_t>(obs.shape(0)), .obs = rows};
-  if (legal) { ask.legal = {legal->data(), static_cast<std::size_t>(legal->size())}; }
-  const ActionNoise noise{.seed = seed.value_or(0), .first_env = 0, .step = step};
-  const ActResult into{.choices = span_of(choices), .env_points = span_of(points)};
-  if (ask.count > 0) {
-    const py::gil_scoped_release unlocked;
-    const OneTorchThread one;
-    make_actor(engine.model())->act(ask, into, seed ? &noise : nullptr);
-  }
-  if (action.continuous()) { return points; }
-  return choices;
+py::array predict_with_engine(Engine& engine, const Dense<float>& obs,
+                              const std::optional<Dense<bool>>& legal,
+                              std::optional<std::uint64_t> seed, std::uint64_t step) {
+  const std::shared_ptr<const PolicyModel> model = engine.model();
+  return predict(model->spec(), {obs, legal, seed, step},
+                 [&](const ActRows& rows, const ActResult& into, const ActionNoise* noise) {
+                   const OneTorchThread one;
+                   make_actor(model)->act(rows, into, noise);
+                 });
 }
 
 /// Metrics as Python knows them.
@@ -247,10 +205,11 @@ void bind_engine(py::module_& m) {
       .def("fused", &Engine::fused)
       .def("evaluate", evaluate_engine, py::arg("plan"), py::arg("episodes"), py::arg("seed"),
            py::arg("deterministic"), docs::evaluate)
-      .def("predict", predict, py::arg("plan"), py::arg("obs"), py::arg("legal"), py::arg("seed"),
-           py::arg("step"),
-           "Actions [n, D] for rows [n, F]; sampled with the numbers of (seed, row, step), or the "
-           "most likely ones when there is no seed.");
+      .def("predict", predict_with_engine, py::arg("obs"), py::arg("legal"), py::arg("seed"),
+           py::arg("step"), docs::predict)
+      .def(
+          "export", [](Engine& engine, const std::string& path) { engine.model()->save(path); },
+          py::arg("path"), docs::PolicyModel_save);
 }
 
 }  // namespace
@@ -271,8 +230,10 @@ void bind_train(py::module_& m) {
         "Instruction sets that this machine has kernels for, the best first.");
   m.def(
       "recorded_settings",
-      [](const std::string& dir) { return recorded_settings(dir, [](const std::string&) {}); },
-      py::arg("dir"), docs::recorded_settings);
+      [](const std::string& dir, bool trust) {
+        return recorded_settings(dir, {.anyway = trust}, [](const std::string&) {});
+      },
+      py::arg("dir"), py::arg("trust"), docs::recorded_settings);
   m.attr("MODULE_KIND") = kModuleKind;
 }
 

@@ -1,6 +1,7 @@
 """Damaged checkpoints are named and stepped over, never silently replaced by a start from scratch."""
 
 import json
+import os
 import random
 import shutil
 
@@ -34,8 +35,8 @@ def flip(path, rng):
 
 @pytest.mark.parametrize("name", ["model.safetensors", "optim.safetensors", "envs.safetensors", "state.json",
                                   "MANIFEST.json"])
-@pytest.mark.parametrize("how", ["flip", "truncate", "remove"])
-def test_the_previous_checkpoint_is_used_and_the_damage_named(penstock, finished, run, name, how):
+@pytest.mark.parametrize("how", ["flip", "truncate", "remove", "fifo"])
+def test_fault_06_the_previous_checkpoint_is_used_and_the_damage_named(penstock, finished, run, name, how):
     damaged = newest(run) / name
     if how == "flip":
         flip(damaged, random.Random(name))
@@ -43,13 +44,15 @@ def test_the_previous_checkpoint_is_used_and_the_damage_named(penstock, finished
         damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
     else:
         damaged.unlink()
+    if how == "fifo":  # opens, but cannot be read
+        os.mkfifo(damaged)
     done = penstock("resume", run, "--json")
     assert name in done.stderr
     assert "resumed at step 0" not in done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["digest"] == finished[1]
 
 
-def test_a_flipped_weight_is_named(penstock, run):
+def test_fault_06_a_flipped_weight_is_named(penstock, run):
     path = newest(run) / "model.safetensors"
     data = bytearray(path.read_bytes())
     data[-4] ^= 1  # the last tensor's last number
@@ -58,7 +61,7 @@ def test_a_flipped_weight_is_named(penstock, run):
     assert "critic.2.bias" in done.stderr
 
 
-def test_no_good_checkpoint_left_is_exit_65(penstock, run):
+def test_fault_06_no_good_checkpoint_left_is_exit_65(penstock, run):
     rng = random.Random(0)
     for step in (run / "ckpt").iterdir():
         if step.is_dir():
@@ -78,7 +81,7 @@ def test_a_used_directory_is_refused(penstock, run):
     assert "resume" in done.stderr
 
 
-def test_a_second_process_is_refused(penstock, tmp_path):
+def test_fault_23_a_second_process_is_refused(penstock, tmp_path):
     first = penstock.start("train", "--total-timesteps", 100_000_000, "--run-dir", tmp_path / "run")
     try:
         while not (tmp_path / "run" / "ckpt" / "LATEST").exists():

@@ -88,6 +88,7 @@ def test_a_workflow_is_trained_told_and_kept(penstock, tmp_path):
     assert result["order"] == "op_server,enterprise,user,op_host,defender" and result["red"] == "meander"
     assert result["episodes"] == 15 and result["steps"] == 1500 == result["curve"][-1]["steps"]
     assert len(result["curve"]) == 3 and not result["stopped_early"] and 0 <= result["compliance"] <= 1
+    assert sum(result["env_compliance"]) / 5 == pytest.approx(result["compliance"]) and len(result["env_compliance"]) == 5
     assert result["mean_return"] < 0 < result["std_error"]
     assert train("--threads", 2)["digest"] == result["digest"]
     assert result["digest"] in penstock("cage2", "workflow", *few, "--run-dir", next(runs)).stdout

@@ -1,10 +1,13 @@
 """`penstock dvrptw offer`: by file, on stdin and over HTTP; a price recomputed by brute force."""
 
+import contextlib
 import itertools
 import json
 import math
 import pathlib
 import re
+import shlex
+import shutil
 import subprocess
 import urllib.error
 import urllib.request
@@ -140,18 +143,39 @@ def test_errors_name_the_field(penstock, query):
     assert "rr-N" in penstock("dvrptw", "offer", query, "--oracle", "best", code=2).stderr
 
 
+def big_query(rides=100):
+    """The page's example with more promised rides, each on a vehicle of its own."""
+    document = json.loads(QUERY)
+    hours = [f"{6 + i % 12:02}:{i % 60:02}" for i in range(rides)]
+    document["requests"] = [
+        {"id": f"ride number {i}", "pickup": {"x": 60 * i, "y": 7000 - 50 * i, "earliest": hour, "latest": "20:00"},
+         "dropoff": {"x": 7000 - 40 * i, "y": 30 * i}} for i, hour in enumerate(hours)]
+    document["routes"] = [[ride["id"]] * 2 for ride in document["requests"]]
+    document["vehicles"] = rides + 1
+    return json.dumps(document)
+
+
 def post(url, body):
     with urllib.request.urlopen(urllib.request.Request(url, data=body.encode()), timeout=30) as reply:
         return reply.status, reply.read().decode()
 
 
-def test_http(penstock, query):
+@contextlib.contextmanager
+def served(penstock):
+    """The address of a server, which ends well."""
     server = penstock.start("dvrptw", "offer", "--serve", 0)
     try:
-        url = server.stdout.readline().strip()
-        if not url:
-            assert "PENSTOCK_HTTP" in server.stderr.read()
-            pytest.skip("built without HTTP")
+        yield server.stdout.readline().strip()
+    finally:
+        server.terminate()
+        code = server.wait(timeout=30)
+        server.stdout.close()
+        server.stderr.close()
+    assert code == 0
+
+
+def test_http(penstock, query):
+    with served(penstock) as url:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/offer", url)
         assert post(url, QUERY) == (200, penstock("dvrptw", "offer", query).stdout)
         with pytest.raises(urllib.error.HTTPError) as refused:
@@ -161,7 +185,17 @@ def test_http(penstock, query):
         with urllib.request.urlopen(url.replace("/offer", "/health"), timeout=30) as reply:
             assert reply.read() == b"ok\n"
         assert "the port is taken" in penstock("dvrptw", "offer", "--serve", url.split(":")[2].split("/")[0], code=1).stderr
-    finally:
-        server.terminate()
-        code = server.wait(timeout=30)
-    assert code == 0
+
+
+def test_a_plan_of_a_hundred_rides_over_http(penstock, query):
+    """Also by the page's own line, if curl is there: it once sent a form, of which 8 KB were taken."""
+    query.write_text(big_query())
+    assert query.stat().st_size > 3 * 8192 // 2
+    by_file = penstock("dvrptw", "offer", query).stdout
+    line = next(block for block in BLOCKS if block.startswith("curl"))
+    with served(penstock) as url:
+        assert post(url, query.read_text()) == (200, by_file)
+        if shutil.which("curl"):
+            words = shlex.split(line.replace("http://127.0.0.1:8080/offer", url))
+            done = subprocess.run([*words, "--silent", "--show-error"], cwd=query.parent, capture_output=True, text=True)
+            assert done.returncode == 0 and done.stdout == by_file, done.stderr

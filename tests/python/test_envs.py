@@ -11,10 +11,10 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 import penstock
-from penstock import _core
+from penstock import _base
 from penstock.envs import gym_id
 
-IDS = [gym_id(name, doc) for name, doc in _core.envs()]
+IDS = [gym_id(name, doc) for name, doc in _base.envs()]
 
 
 def play(envs, steps, seed=0):

@@ -65,7 +65,7 @@ def test_the_constructor_can_be_interrupted():
         begun = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             penstock.PPO(worker_envs.Slow, 2, env_kwargs={"where": "reset"}, **{"env.start_method": method})
-        assert time.monotonic() - begun < 10
+        assert time.monotonic() - begun < 60
         gc.collect()
         wait_until(lambda: below() <= others)
 

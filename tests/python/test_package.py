@@ -12,7 +12,7 @@ import sys
 import pytest
 
 import penstock
-from penstock import _core
+from penstock import _base, _core
 
 PACKAGE = pathlib.Path(penstock.__file__).parent
 
@@ -33,13 +33,25 @@ def test_torch_is_loaded_once_and_is_the_installed_one():
 
 
 def test_highway_comes_with_the_wheel():
+    """One for both extensions: they use the same instruction set."""
     assert mapped("libhwy.so") == {(PACKAGE / "libhwy.so.1").resolve()}
 
 
 def test_no_other_library_comes_with_the_wheel():
     names = {file.name for file in importlib.metadata.files("penstock") if ".so" in file.suffixes}
-    assert names == {"libhwy.so.1", "libfmt.so.9", pathlib.Path(_core.__file__).name,
+    assert names == {"libhwy.so.1", "libfmt.so.9", pathlib.Path(_base.__file__).name, pathlib.Path(_core.__file__).name,
                      pathlib.Path(importlib.util.find_spec("penstock_worker._runner").origin).name}
+
+
+def test_the_licence_of_all_that_is_inside_comes_with_the_wheel():
+    files = {file.name: file.read_text() for file in importlib.metadata.files("penstock") if "licenses" in file.parts}
+    said = {"LICENSE": "Apache License", "fmt.txt": "Victor Zverovich", "highway.txt": "Google LLC",
+            "nlohmann-json.txt": "Niels Lohmann", "tomlplusplus.txt": "Mark Gillard", "cli11.txt": "Henry Schreiner",
+            "xxhash.txt": "Yann Collet", "eigen.txt": "Mozilla Public License", "pybind11.txt": "Wenzel Jakob",
+            "boost.txt": "Boost Software License"}
+    assert set(files) == set(said)
+    assert all(holder in files[name] for name, holder in said.items())
+    assert len(importlib.metadata.metadata("penstock").get_all("License-File")) == len(said)
 
 
 def test_the_wheel_is_for_other_machines_too():
@@ -58,12 +70,19 @@ def test_torch_is_a_requirement_of_one_minor_version():
 
 
 def test_no_path_of_the_build_machine_is_left():
-    found = subprocess.run(["readelf", "-d", _core.__file__], capture_output=True, text=True, check=True).stdout
-    assert re.findall(r"RUNPATH.*\[(.*)\]", found) == ["$ORIGIN:$ORIGIN/../torch/lib"]
+    for module, path in ((_base, "$ORIGIN"), (_core, "$ORIGIN:$ORIGIN/../torch/lib")):
+        found = subprocess.run(["readelf", "-d", module.__file__], capture_output=True, text=True, check=True).stdout
+        assert re.findall(r"RUNPATH.*\[(.*)\]", found) == [path]
 
 
-def stub():
-    return ast.parse((PACKAGE / "_core.pyi").read_text()).body
+def stub(module):
+    return ast.parse((PACKAGE / f"{module.__name__.split('.')[1]}.pyi").read_text()).body
+
+
+def nodes(kind):
+    """(module, node) of every class or function of the stubs."""
+    found = [(module, node) for module in (_base, _core) for node in stub(module) if isinstance(node, kind)]
+    return {"argvalues": found, "ids": [node.name for _, node in found]}
 
 
 def arguments(function):
@@ -91,15 +110,16 @@ def public(names):
     return {name for name in names if not name.startswith("_")}
 
 
-def test_the_stub_names_everything_and_nothing_else():
-    names = {node.name for node in stub() if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-    names |= {node.target.id for node in stub() if isinstance(node, ast.AnnAssign)}
-    assert public(names) == public(dir(_core))
+@pytest.mark.parametrize("module", [_base, _core])
+def test_the_stub_names_everything_and_nothing_else(module):
+    names = {node.name for node in stub(module) if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    names |= {node.target.id for node in stub(module) if isinstance(node, ast.AnnAssign)}
+    assert public(names) == public(dir(module))
 
 
-@pytest.mark.parametrize("node", [n for n in stub() if isinstance(n, ast.ClassDef)], ids=lambda n: n.name)
-def test_the_stub_of_a_class_matches(node):
-    real = getattr(_core, node.name)
+@pytest.mark.parametrize("module, node", **nodes(ast.ClassDef))
+def test_the_stub_of_a_class_matches(module, node):
+    real = getattr(module, node.name)
     if issubclass(real, Exception):
         assert [base.id for base in node.bases] == [base.__name__ for base in real.__bases__]
         return
@@ -114,15 +134,15 @@ def test_the_stub_of_a_class_matches(node):
             assert arguments(member) == documented_arguments(getattr(real, name)), name
 
 
-@pytest.mark.parametrize("node", [n for n in stub() if isinstance(n, ast.FunctionDef)], ids=lambda n: n.name)
-def test_the_stub_of_a_function_matches(node):
-    assert arguments(node) == documented_arguments(getattr(_core, node.name))
+@pytest.mark.parametrize("module, node", **nodes(ast.FunctionDef))
+def test_the_stub_of_a_function_matches(module, node):
+    assert arguments(node) == documented_arguments(getattr(module, node.name))
 
 
 def test_docstrings_are_the_headers_comments():
-    assert "A key or value of the configuration is wrong." in _core.ConfigError.__doc__
+    assert "A key or value of the configuration is wrong." in _base.ConfigError.__doc__
     assert "XXH3 of all weights, by name." in _core.Engine.digest.__doc__
-    assert "the three autoreset modes" in " ".join(_core.VectorEnv.__doc__.split())
+    assert "the three autoreset modes" in " ".join(_base.VectorEnv.__doc__.split())
 
 
 def test_everything_public_is_explained():

@@ -150,7 +150,7 @@ class TestPredict:
         assert not mask[np.arange(20), free].all()
         with pytest.raises(penstock.UsageError, match="action_masks: 3 per row, expected 8"):
             model.predict(single, action_masks=np.ones(3))
-        with pytest.raises(penstock.UsageError, match="no part 'decoys'"):
+        with pytest.raises(penstock.UsageError, match="no part 'hint'"):
             model.predict({"clock": np.zeros(1)})
 
     def test_masks_for_an_env_without_masks(self):

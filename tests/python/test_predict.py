@@ -78,6 +78,14 @@ def test_actions_of_the_env(space):
         obs, *_ = env.step(model.predict(obs, deterministic=False)[0])
 
 
+@pytest.mark.parametrize("env", penstock.env_names())
+def test_rows_of_native_envs_are_as_the_env_wrote_them(env):
+    """Also where the parts of a row are in another order than their names."""
+    envs = penstock.VectorEnv(env, 3)
+    model = penstock.PPO(env, 2, 3, verbose=0)
+    assert np.array_equal(model._rows_of(envs.reset(seed=0)[0])[0], envs._arrays["obs"])
+
+
 def test_what_is_not_an_observation():
     model = model_of(OBSERVATIONS["nested"], spaces.Discrete(2))
     with pytest.raises(penstock.UsageError, match="no part 'b.c'"):

@@ -40,9 +40,9 @@ def train(env, steps=2048, **keys):
 
 
 @pytest.mark.parametrize("how", CAUSES)
-def test_a_failure_is_survived_and_reproduced(how, cli, tmp_path, monkeypatch):
+def test_fault_08_a_failure_is_survived_and_reproduced(how, cli, tmp_path, monkeypatch):
     """Env 0's first episode has seed 0, which is bad; the third step fails."""
-    env = VectorEnv(worker_envs.Failing, 4, num_workers=2, kwargs={"how": how, "every": 1000}, step_deadline_s=0.4,
+    env = VectorEnv(worker_envs.Failing, 4, num_workers=2, kwargs={"how": how, "every": 1000}, step_deadline_s=0.4 if how == "hang" else 60,
                     replay_dir=tmp_path)
     obs, _ = env.reset(seed=0)
     actions = np.array([1, 0, 1, 0])
@@ -50,9 +50,9 @@ def test_a_failure_is_survived_and_reproduced(how, cli, tmp_path, monkeypatch):
         obs, _, terminated, truncated, infos = env.step(actions)
         assert not truncated.any()
     begun = time.monotonic()
-    with pytest.warns(RuntimeWarning, match="penstock replay"):
+    with pytest.warns(RuntimeWarning, match=r"penstock replay \S+ --env worker_envs:Failing"):
         obs, reward, terminated, truncated, infos = env.step(actions)
-    assert time.monotonic() - begun < 1.0 + (0.6 if how == "hang" else 0)
+    assert time.monotonic() - begun < 30  # the deadline of a step is not what noticed it, unless it hung
     process_died = how in ("exit", "kill", "segfault", "hang")
     lost = [True, process_died, False, False]  # a process takes its other env along
     assert truncated.tolist() == lost and not terminated.any()
@@ -74,7 +74,8 @@ def test_a_failure_is_survived_and_reproduced(how, cli, tmp_path, monkeypatch):
     assert recorded["seed"] == 0 and recorded["actions"] == [[1]] * 3 and CAUSES[how] in recorded["cause"]
     monkeypatch.setitem(cli.environment, "VIRTUAL_ENV", sys.prefix)
     monkeypatch.setitem(cli.environment, "PYTHONPATH", HERE)
-    again = cli("replay", path, "--step-deadline", 0.4).stdout
+    assert "--trust" in cli("replay", path, code=65).stderr
+    again = cli("replay", path, "--env", recorded["env"], "--step-deadline", 0.4).stdout
     assert again.startswith("reproduced after 3 actions: env 0") and CAUSES[how] in again
 
 
@@ -102,12 +103,12 @@ def test_what_envs_throw_changes_no_digest():
     assert models[0].summary.incidents == models[0].summary.discarded > 20
 
 
-def test_the_budget(cli, tmp_path, monkeypatch):
+def test_fault_02_the_budget(cli, tmp_path, monkeypatch):
     monkeypatch.setitem(cli.environment, "VIRTUAL_ENV", sys.prefix)
     monkeypatch.setitem(cli.environment, "PYTHONPATH", HERE)
     done = cli("train", "--env", "worker_envs:Failing", "--set", 'env.kwargs={"every": 2}', "--num-envs", 4,
                "--num-workers", 2, "--set", "env.max_restarts=3", "--run-dir", tmp_path / "run", code=1)
-    assert "envs failed 4 times, more than env.max_restarts = 3; the first: env " in done.stderr
+    assert "envs failed 4 times, more than env.max_restarts = 3 within env.restart_window_s = 3600; the first: env " in done.stderr
     assert "ValueError: the valve is stuck" in done.stderr
     assert len(list((tmp_path / "run" / "replay").glob("*.json"))) >= 3
 
@@ -124,12 +125,12 @@ def test_the_command_of_a_replay_works(capfd, tmp_path):
     model = train(worker_envs.Failing, 256, num_workers=1, env_kwargs={"every": 6}, **{"env.python": sys.executable})
     folder = model.run_dir
     del model
-    told = re.findall(r"reproduce it with: penstock replay (\S+)( --python \S+)?\n", capfd.readouterr().err)
+    told = re.findall(r"reproduce it with: penstock replay (\S+) --env worker_envs:Failing( --python \S+)?\n", capfd.readouterr().err)
     assert told and not folder.exists()
     for path, python in told:
         assert path.startswith("replays/") and (tmp_path / path).exists() and python == f" --python {sys.executable}"
     kept = train(worker_envs.Failing, 256, num_workers=1, env_kwargs={"every": 6}, run_dir=tmp_path / "run")
-    told = re.findall(r"penstock replay (\S+)\n", capfd.readouterr().err)
+    told = re.findall(r"penstock replay (\S+) --env worker_envs:Failing\n", capfd.readouterr().err)
     assert told and all(path.startswith(str(kept.run_dir)) for path in told)
 
 
@@ -155,7 +156,7 @@ def test_a_wrapper_that_tells_its_state_is_resumed_exactly(workers, capfd, tmp_p
     assert "not where it was" not in capfd.readouterr().err
 
 
-def test_killed_workers(tmp_path):
+def test_fault_01_killed_workers(tmp_path):
     """PENSTOCK_TEST_KILLS=200 for the long version."""
     kills = int(os.environ.get("PENSTOCK_TEST_KILLS", "20"))
     gc.collect()  # models of other tests
@@ -201,7 +202,7 @@ def test_killed_workers(tmp_path):
     wait_until(lambda: below() <= others)
 
 
-def test_the_server_may_die_too():
+def test_fault_02_the_server_may_die_too():
     """Workers live on without their server; when they die too, there is a new one of each."""
     gc.collect()
     env = VectorEnv(worker_envs.Worker, 4, num_workers=2)

@@ -5,19 +5,16 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/cli/bench_options.h"
 #include "app/cli/progress_bar.h"
 #include "penstock/core/algo/learner.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/core/base/thread_pool.h"
 #include "penstock/core/fused/isa.h"
 
 namespace penstock::cli {
 namespace {
-
-using Json = nlohmann::json;
 
 Exit env(const BenchArgs& args, const Catalog& catalog) {
   const RunPlan plan(args.common.settings(), catalog);

@@ -3,19 +3,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/cli/bench_options.h"
 #include "app/cli/progress_bar.h"
 #include "penstock/app/bench/bench.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/core/store/journal.h"
 #include "penstock/tools/page/page.h"
 
 namespace penstock::cli {
 namespace {
 
-using Json = nlohmann::json;
 using Cells = std::vector<WorkersCell>;
 
 constexpr std::int64_t kSteps = 32;  // of a rollout, so that slow envs come round soon

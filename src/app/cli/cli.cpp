@@ -1,5 +1,6 @@
 #include "penstock/app/cli/cli.h"
 
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,13 +11,17 @@
 #include <span>
 
 #include "app/cli/verbs.h"
+#include "penstock/core/base/text.h"
 #include "penstock/core/base/version_info.h"
 
 namespace penstock {
 namespace {
 
+constexpr const char* kOutOfMemory =
+    "out of memory; fewer --num-envs, rollout.steps or a smaller ppo.minibatch help";
+
 int report(const char* what, Exit exit) {
-  fmt::print(stderr, "penstock: {}\n", what);
+  fmt::print(stderr, "penstock: {}\n", printable(what));
   return static_cast<int>(exit);
 }
 
@@ -82,8 +87,11 @@ int run_cli(int argc, const char* const* argv, const Catalog& catalog) {
   } catch (const Error& error) {
     return report(error.what(), error.exit());
   } catch (const std::bad_alloc&) {
-    return report("out of memory; fewer --num-envs, rollout.steps or a smaller ppo.minibatch help",
-                  Exit::failed);
+    return report(kOutOfMemory, Exit::failed);
+  } catch (const c10::Error& error) {  // without the stack of libtorch's functions
+    const std::string what = error.what_without_backtrace();
+    const bool memory = what.find("can't allocate memory") != std::string::npos;
+    return report(memory ? kOutOfMemory : what.c_str(), Exit::failed);
   } catch (const std::exception& error) { return report(error.what(), Exit::failed); }
 }
 

@@ -8,12 +8,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/cli/progress_bar.h"
 #include "app/cli/verbs.h"
 #include "penstock/app/bench/bench.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
+#include "penstock/core/base/text.h"
 #include "penstock/core/base/thread_pool.h"
 #include "penstock/core/base/version_info.h"
 #include "penstock/core/contract/contract.h"
@@ -23,8 +23,6 @@
 
 namespace penstock::cli {
 namespace {
-
-using Json = nlohmann::json;
 
 /// One thing that doctor looks at.
 struct Finding {
@@ -161,7 +159,8 @@ Exit report(const std::vector<Finding>& findings, bool json) {
     good = good && finding.good;
     out.push_back({{"check", finding.what}, {"ok", finding.good}, {"detail", finding.detail}});
     if (!json) {
-      fmt::print("{:4} {:9} {}\n", finding.good ? "ok" : "BAD", finding.what, finding.detail);
+      fmt::print("{:4} {:9} {}\n", finding.good ? "ok" : "BAD", finding.what,
+                 printable(finding.detail));
     }
   }
   if (json) { fmt::print("{}\n", to_text(out)); }

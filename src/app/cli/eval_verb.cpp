@@ -2,19 +2,16 @@
 
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/cli/stop_signal.h"
 #include "app/cli/verbs.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/core/train/engine.h"
 #include "penstock/core/train/evaluate.h"
 #include "penstock/core/train/trained_run.h"
 
 namespace penstock::cli {
 namespace {
-
-using Json = nlohmann::json;
 
 struct EvalArgs {
   std::string path;
@@ -50,9 +47,7 @@ void print(const EvalResult& result, bool json) {
 }
 
 Exit eval(const EvalArgs& args, const Common& common, const Catalog& catalog) {
-  const TrainedRun run =
-      open_run({.dir = args.path, .checkpoint = args.checkpoint, .changes = common.flags}, catalog,
-               [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
+  const TrainedRun run = open_chosen(args.path, args.checkpoint, common, catalog);
   ThreadPool pool({.num_threads = threads_of(*run.plan), .on_start = use_one_torch_thread});
   const EvalResult result = evaluate(run.player, run.plan->env(), pool,
                                      {.episodes = args.episodes,
@@ -84,6 +79,7 @@ Verb eval_verb(Options& app, const Catalog& catalog) {
                 "sample actions instead of taking the most likely one");
   add_key(verb, *common, "--threads", "threads", "threads; 0: all cores");
   add_key(verb, *common, "--device", "device", "where the network runs: cpu, cuda or mps");
+  add_trust_options(verb, *common);
   verb.add_flag("--json", common->json, "one line of JSON on stdout");
   return {&verb, [args, common, &catalog] { return eval(*args, *common, catalog); }};
 }

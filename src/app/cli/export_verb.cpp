@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/cli/verbs.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/core/train/trained_run.h"
 
 namespace penstock::cli {
@@ -14,20 +13,17 @@ struct ExportArgs {
   std::string path;
   std::string checkpoint = "latest";
   std::string out = "policy.safetensors";
-  bool json = false;
 };
 
-Exit export_policy(const ExportArgs& args, const Catalog& catalog) {
-  const TrainedRun run =
-      open_run({.dir = args.path, .checkpoint = args.checkpoint, .changes = {}}, catalog,
-               [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
+Exit export_policy(const ExportArgs& args, const Common& common, const Catalog& catalog) {
+  const TrainedRun run = open_chosen(args.path, args.checkpoint, common, catalog);
   const PolicyModel& model = *run.player.model;
   model.save(args.out);
   const bool ships = model.shape().mlp.has_value();
-  if (args.json) {
-    fmt::print("{}\n",
-               to_text(nlohmann::json{
-                   {"out", args.out}, {"version", model.version()}, {"needs_torch", !ships}}));
+  if (common.json) {
+    fmt::print(
+        "{}\n",
+        to_text(Json{{"out", args.out}, {"version", model.version()}, {"needs_torch", !ships}}));
     return Exit::ok;
   }
   fmt::print(
@@ -39,13 +35,15 @@ Exit export_policy(const ExportArgs& args, const Catalog& catalog) {
 }  // namespace
 
 Verb export_verb(Options& app, const Catalog& catalog) {
+  auto common = std::make_shared<Common>();
   auto args = std::make_shared<ExportArgs>();
   Options& verb = app.add_command("export", "write a trained policy as one file");
   verb.add("run_dir", args->path, "the run directory").required();
   verb.add("--out", args->out, "the file to write (default policy.safetensors)");
   verb.add("--checkpoint", args->checkpoint, "latest, best or a step");
-  verb.add_flag("--json", args->json, "one line of JSON on stdout");
-  return {&verb, [args, &catalog] { return export_policy(*args, catalog); }};
+  add_trust_options(verb, *common);
+  verb.add_flag("--json", common->json, "one line of JSON on stdout");
+  return {&verb, [args, common, &catalog] { return export_policy(*args, *common, catalog); }};
 }
 
 }  // namespace penstock::cli

@@ -3,17 +3,14 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/cli/verbs.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/core/contract/contract.h"
 #include "penstock/core/train/config.h"
 
 namespace penstock::cli {
 namespace {
-
-using Json = nlohmann::json;
 
 Json action_json(const ActionSpec& action) {
   if (action.continuous()) {

@@ -91,6 +91,20 @@ void add_key(Options& app, Common& common, const std::string& names, const std::
       doc + " [" + path + "]");
 }
 
+void add_trust_options(Options& app, Common& common) {
+  app.add_flag("--trust", common.trust.anyway,
+               "run the code of the env that it names, though somebody else made it");
+  app.add("--env", common.trust.env_id, "the env that it names, said again: trusts that one alone");
+  add_key(app, common, "--python", "env.python", "the interpreter that has the env");
+}
+
+TrainedRun open_chosen(const std::string& dir, const std::string& checkpoint, const Common& common,
+                       const Catalog& catalog) {
+  return open_run(
+      {.dir = dir, .checkpoint = checkpoint, .changes = common.flags, .trust = common.trust},
+      catalog, [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
+}
+
 void add_duration(Options& app, Common& common) {
   app.add_call(
       "--duration",

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "penstock/core/base/text.h"
+
 namespace penstock::cli {
 namespace {
 
@@ -104,14 +106,14 @@ void ProgressBar::show(const Progress& progress) {
 
 void ProgressBar::line(const std::string& text) {
   clear();
-  fmt::print(stderr, "{}\n", text);
+  fmt::print(stderr, "{}\n", printable(text));
   std::fflush(stderr);
   since_last_ = Stopwatch();  // it tells where the run stands
 }
 
 void ProgressBar::note(const std::string& text) {
   clear();
-  fmt::print(stderr, "penstock: {}\n", text);
+  fmt::print(stderr, "penstock: {}\n", printable(text));
 }
 
 }  // namespace penstock::cli

@@ -1,64 +1,18 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "app/cli/replay_file.h"
 #include "app/cli/verbs.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
+#include "penstock/core/base/text.h"
+#include "penstock/core/base/text_file.h"
 #include "penstock/core/train/config.h"
 
 namespace penstock::cli {
 namespace {
-
-using Json = nlohmann::json;
-
-/// Of the types that docs/formats.md lists, so that what reads it need not ask again.
-bool well_formed(const Json& replay) {
-  const auto has = [&](const char* key, bool (*is)(const Json&)) {
-    return replay.contains(key) && is(replay.at(key));
-  };
-  return has("env", [](const Json& x) { return x.is_string(); }) &&
-         has("kwargs", [](const Json& x) { return x.is_object(); }) &&
-         has("seed", [](const Json& x) { return x.is_number_unsigned(); }) &&
-         has("actions", [](const Json& x) { return x.is_array(); });
-}
-
-Json read_replay(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) { throw IoError(fmt::format("{}: cannot be read", path)); }
-  Json replay = try_parse_json(std::string(std::istreambuf_iterator<char>(file), {}));
-  if (!replay.is_object() || replay.value("penstock_replay", Json()) != Json(1)) {
-    throw DataError(fmt::format("{}: not a replay of an env's failure", path));
-  }
-  if (replay.value("complete", Json()) != Json(true)) {
-    throw DataError(fmt::format("{}: the episode was too long to keep all of its actions", path));
-  }
-  if (!well_formed(replay)) {
-    throw DataError(fmt::format(
-        "{}: env, kwargs, seed or actions are missing or of another type; the file is damaged",
-        path));
-  }
-  return replay;
-}
-
-/// A number for each dimension: whole ones of the choices, where there are such.
-bool fits(const Json& action, const ActionSpec& spec) {
-  if (!action.is_array() || action.size() != spec.dims()) { return false; }
-  for (std::size_t d = 0; d < action.size(); ++d) {
-    const Json& number = action[d];
-    if (spec.continuous()
-            ? !number.is_number()
-            : !number.is_number_unsigned() ||
-                  number.get<std::uint64_t>() >= static_cast<std::uint64_t>(spec.choices()[d])) {
-      return false;
-    }
-  }
-  return true;
-}
 
 /// One env, stepped with given actions.
 class Player {
@@ -73,7 +27,7 @@ class Player {
 
   /// Whether the episode goes on.
   bool step(const Json& action) {
-    if (!fits(action, envs_.spec().action)) {
+    if (!is_action_of(action, envs_.spec().action)) {
       throw DataError(
           fmt::format("the replay's action {} is not one of this env", to_text(action)));
     }
@@ -114,7 +68,7 @@ Exit tell(bool failed, const std::string& message, std::size_t steps, bool json)
     fmt::print("{}\n",
                to_text(Json{{"reproduced", failed}, {"steps", steps}, {"message", message}}));
   } else if (failed) {
-    fmt::print("reproduced after {} actions: {}\n", steps, message);
+    fmt::print("reproduced after {} actions: {}\n", steps, printable(message));
   } else {
     fmt::print(
         "not reproduced: the env took all {} actions; it was killed from outside, or depends on "
@@ -124,11 +78,27 @@ Exit tell(bool failed, const std::string& message, std::size_t steps, bool json)
   return failed ? Exit::ok : Exit::failed;
 }
 
+/// Replay files travel with bug reports: the code that one names runs by the user's word alone.
+void require_word(const std::string& path, const std::string& id, const Trust& trust) {
+  if (!trust.env_id.empty() && trust.env_id != id) {
+    throw UsageError(fmt::format("--env {}: the replay's env is {}", trust.env_id, id));
+  }
+  if (id.find(':') == std::string::npos || trust.anyway || !trust.env_id.empty()) { return; }
+  throw DataError(
+      fmt::format("{}: it names the Python env {}, whose code would run. If you trust it, say "
+                  "--trust or --env {}",
+                  path, id, id));
+}
+
 Exit replay(const std::string& path, const Common& common, const Catalog& catalog) {
-  const Json recorded = read_replay(path);
+  const Json recorded = parse_replay(read_text(path), path);
+  require_word(path, recorded.at("env"), common.trust);
   Settings settings = common.flags;
   settings.add("env.id", recorded.at("env"), path);
   settings.add("env.kwargs", to_text(recorded.at("kwargs")), path);
+  if (common.trust.env_id.empty() && common.trust.anyway) {
+    settings.add("env.only_classes", "true", "--trust");
+  }
   settings.add("env.num_workers", "1", path);
   settings.add("env.max_restarts", "1000000", path);
   const RunPlan plan(settings, catalog);
@@ -156,7 +126,7 @@ Verb replay_verb(Options& app, const Catalog& catalog) {
   auto path = std::make_shared<std::string>();
   Options& verb = app.add_command("replay", "take the actions again that made an env fail");
   verb.add("file", *path, "a file of the run's folder replay/").required();
-  add_key(verb, *common, "--python", "env.python", "the interpreter that has the env");
+  add_trust_options(verb, *common);
   add_key(verb, *common, "--step-deadline", "env.step_deadline_s",
           "seconds after which a step counts as hanging");
   verb.add_flag("--json", common->json, "one line of JSON on stdout");

@@ -1,20 +1,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/cli/progress_bar.h"
 #include "app/cli/stop_signal.h"
 #include "app/cli/verbs.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
+#include "penstock/core/ranks/join.h"
 #include "penstock/core/train/engine.h"
 #include "penstock/core/train/run.h"
 
 namespace penstock::cli {
 namespace {
-
-using Json = nlohmann::json;
 
 RunListener listener_for(ProgressBar& bar) {
   RunListener listener;
@@ -47,10 +47,51 @@ void print_summary(const Summary& summary, const std::string& dir, bool json) {
   fmt::print("digest {}  run directory {}\n", summary.digest, dir);
 }
 
-Exit finish(Run& run, bool json) {
-  const Summary summary = run.run(stop_on_signal());
-  print_summary(summary, run.dir(), json);
-  return summary.preempted ? Exit::preempted : Exit::ok;
+/// How a run of several processes is joined.
+struct Joining {
+  bool insecure_network = false;
+  double timeout_s = Launch().timeout_s;
+};
+
+void add_joining_options(Options& verb, Joining& joining) {
+  verb.add_flag("--insecure-network", joining.insecure_network,
+                "of several processes: they may meet beyond this machine, without keys or "
+                "encryption");
+  verb.add("--peer-timeout", joining.timeout_s,
+           "of several processes: seconds to wait for one that does not answer");
+}
+
+/// The processes of this run, met; alone() where there is one.
+class Company {
+ public:
+  explicit Company(const Joining& joining) {
+    Launch launch = read_launch();
+    if (launch.size == 1) { return; }
+    launch.timeout_s = joining.timeout_s;
+    joined_ = join(launch, joining.insecure_network ? Reach::any_network : Reach::this_machine);
+  }
+  [[nodiscard]] Peers& peers() { return joined_ ? *joined_ : alone(); }
+
+ private:
+  std::unique_ptr<Peers> joined_;
+};
+
+/// `open` makes the run. A signal counts from before its first checkpoint on: whoever sees that
+/// file may stop the run and finds it saved.
+Exit finish(const std::function<std::unique_ptr<Run>()>& open, Peers& peers, bool json) {
+  const std::atomic<bool>& stop = stop_on_signal();
+  Exit how = Exit::failed;
+  try {
+    const auto run = open();
+    const Summary summary = run->run(stop);
+    print_summary(summary, run->dir(), json);
+    how = summary.preempted ? Exit::preempted : Exit::ok;
+  } catch (const Error& error) {
+    dismiss_followers(peers, error.exit());
+    throw;
+  }
+  dismiss_followers(peers, how);
+  return how;
 }
 
 Exit print_plan(const RunPlan& plan, bool json) {
@@ -92,26 +133,45 @@ Exit print_plan(const RunPlan& plan, bool json) {
   return Exit::ok;
 }
 
-Exit train(const Common& common, const Options& verb, const Catalog& catalog) {
+Exit train(const Common& common, const Joining& joining, const Options& verb,
+           const Catalog& catalog) {
   Settings settings = common.settings();
   add_env_flags(verb, catalog, settings);
-  const auto plan = std::make_shared<RunPlan>(settings, catalog);
+  auto plan = std::make_shared<RunPlan>(settings, catalog);
   if (common.dry_run) {
     device_of(plan->config().device);
     return print_plan(*plan, common.json);
   }
+  Company company(joining);
+  Peers& peers = company.peers();
+  if (!peers.alone()) {
+    plan = std::make_shared<RunPlan>(agree_on_settings(peers, &settings, catalog), catalog);
+    if (peers.rank() > 0) { return follow_run(*plan, peers, stop_on_signal()); }
+  }
   ProgressBar bar;
   for (const std::string& warning : plan->warnings()) { bar.note("warning: " + warning); }
-  return finish(*Run::fresh(plan, {.listener = listener_for(bar)}), common.json);
+  return finish([&] { return Run::fresh(plan, {.listener = listener_for(bar), .peers = &peers}); },
+                peers, common.json);
 }
 
-Exit resume(const std::string& path, const Common& common, const Catalog& catalog) {
+Exit resume(const std::string& path, const Common& common, const Joining& joining,
+            const Catalog& catalog) {
+  Company company(joining);
+  Peers& peers = company.peers();
+  if (peers.rank() > 0) {
+    const RunPlan plan(agree_on_settings(peers, nullptr, catalog), catalog);
+    return follow_run(plan, peers, stop_on_signal());
+  }
   ProgressBar bar;
-  Settings settings = recorded_settings(path, [&bar](const std::string& text) { bar.note(text); });
+  Settings settings =
+      recorded_settings(path, common.trust, [&bar](const std::string& text) { bar.note(text); });
   const Settings given = common.settings();
   for (const Setting& s : given.all()) { settings.add(s.path, s.text, s.origin); }
-  const auto plan = std::make_shared<RunPlan>(settings, catalog);
-  return finish(*Run::resume(path, plan, {.listener = listener_for(bar)}), common.json);
+  const auto plan =
+      std::make_shared<RunPlan>(agree_on_settings(peers, &settings, catalog), catalog);
+  return finish(
+      [&] { return Run::resume(path, plan, {.listener = listener_for(bar), .peers = &peers}); },
+      peers, common.json);
 }
 
 }  // namespace
@@ -119,6 +179,7 @@ Exit resume(const std::string& path, const Common& common, const Catalog& catalo
 Verb train_verb(Options& app, const Catalog& catalog) {
   auto common = std::make_shared<Common>();
   Options& verb = app.add_command("train", "train a policy into a fresh run directory");
+  auto joining = std::make_shared<Joining>();
   add_config_options(verb, *common);
   add_key(verb, *common, "--episodes,--num-episodes", "total_episodes",
           "end after this many episodes");
@@ -128,15 +189,18 @@ Verb train_verb(Options& app, const Catalog& catalog) {
   verb.add_flag("--json", common->json, "end with one line of JSON on stdout");
   verb.add_flag("--dry-run", common->dry_run,
                 "print the resolved config, epochs, memory and warnings only");
+  add_joining_options(verb, *joining);
   verb.allow_extras();
   verb.set_footer(
       "Every key of the env is an option too: --max-steps 50 is --set env.max_steps=50. A key that "
       "is true or false needs no value; --async-embedding is --set env.embedding=async.");
-  return {&verb, [common, &verb, &catalog] { return train(*common, verb, catalog); }};
+  return {&verb,
+          [common, joining, &verb, &catalog] { return train(*common, *joining, verb, catalog); }};
 }
 
 Verb resume_verb(Options& app, const Catalog& catalog) {
   auto common = std::make_shared<Common>();
+  auto joining = std::make_shared<Joining>();
   auto path = std::make_shared<std::string>();
   Options& verb = app.add_command("resume", "continue a run from its newest whole checkpoint");
   verb.add("run_dir", *path, "the run directory").required();
@@ -151,8 +215,11 @@ Verb resume_verb(Options& app, const Catalog& catalog) {
   add_key(verb, *common, "--save-interval", "run.save_interval",
           "env steps, or updates where run.save_unit says so, between checkpoints");
   add_key(verb, *common, "--log-interval", "run.log_interval", "updates between log lines");
+  add_trust_options(verb, *common);
   verb.add_flag("--json", common->json, "end with one line of JSON on stdout");
-  return {&verb, [common, path, &catalog] { return resume(*path, *common, catalog); }};
+  add_joining_options(verb, *joining);
+  return {&verb,
+          [common, joining, path, &catalog] { return resume(*path, *common, *joining, catalog); }};
 }
 
 }  // namespace penstock::cli

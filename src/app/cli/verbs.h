@@ -9,6 +9,8 @@
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/options.h"
 #include "penstock/core/train/catalog.h"
+#include "penstock/core/train/trained_run.h"
+#include "penstock/core/train/trust.h"
 
 namespace penstock::cli {
 
@@ -18,6 +20,7 @@ struct Common {
   std::string recipe;
   std::vector<std::string> assignments;  // --set
   Settings flags;                        // --num-envs 8 and the like, as settings
+  Trust trust;                           // of a file or directory that a stranger may have made
   bool json = false;
   bool dry_run = false;
 
@@ -29,6 +32,11 @@ struct Common {
 void add_config_options(Options& app, Common& common);
 /// Adds --num-workers and what belongs to it.
 void add_worker_options(Options& app, Common& common);
+/// --trust, --env and --python: the user's word for what a file or directory names.
+void add_trust_options(Options& app, Common& common);
+/// The run in `dir` as these options have it; what there is to note goes to stderr.
+TrainedRun open_chosen(const std::string& dir, const std::string& checkpoint, const Common& common,
+                       const Catalog& catalog);
 /// --duration, with its unit.
 void add_duration(Options& app, Common& common);
 /// Of "90s", "5m", "0.5h". Throws UsageError.

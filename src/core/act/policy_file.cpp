@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 
 namespace penstock::detail {
 namespace {
 
-using Json = nlohmann::json;
 using fused::LinearShape;
 using fused::MlpShape;
 
@@ -19,6 +17,7 @@ constexpr const char* kKey = "penstock.policy";
 constexpr int kSchema = 1;
 // A file may ask for this much and no more: what a network of a policy can be.
 constexpr std::int64_t kMaxFloats = std::int64_t{1} << 31U;
+constexpr std::int64_t kMaxRow = std::int64_t{1} << 24U;  // floats and features; as Layout has it
 
 // ---- The env's spec
 
@@ -36,23 +35,32 @@ Json to_json(const Layout& layout) {
   return parts;
 }
 
+/// For one more part behind `taken`. A Layout trusts whoever builds it.
+void check_room(std::int64_t taken, std::int64_t size) {
+  if (size < 1 || size > kMaxRow || taken + size > kMaxRow) {
+    throw DataError("a part whose size is out of range");
+  }
+}
+
 Layout layout_of(const Json& parts) {
   Layout layout;
   for (const Json& part : parts) {
     auto shape = part.at("shape").get<std::vector<std::int64_t>>();
     std::int64_t size = 1;
     for (const std::int64_t n : shape) {
-      if (n < 1 || size > kMaxFloats / n) {
+      if (n < 1 || size > kMaxRow / n) {
         throw DataError("an observation whose size is out of range");
       }
       size *= n;
     }
+    check_room(layout.num_features(), size);
     if (part.contains("most")) {
       const auto most = part.at("most").get<std::int64_t>();
-      if (most < 1 || most > kMaxFloats) { throw DataError("a part whose size is out of range"); }
+      check_room(layout.size(), most);
       layout.append_counts(part.at("name"), std::move(shape), most);
       continue;
     }
+    check_room(layout.size(), size);
     std::vector<Lookup> lookups;
     for (const Json& lookup : part.at("lookups")) {
       lookups.push_back({lookup.at("column").get<std::size_t>(), lookup.at("table"),
@@ -176,6 +184,7 @@ const ParameterSlot& slot_named(const PolicyShape& shape, const std::string& nam
 /// Checked against what comes in: `inputs` is then what goes out.
 std::vector<LinearShape> stack_of(const Json& names, const PolicyShape& shape,
                                   std::int64_t& inputs) {
+  if (names.size() > shape.slots.size()) { throw DataError("more layers than parameters"); }
   std::vector<LinearShape> stack;
   for (const Json& name : names) {
     const ParameterSlot& weight = slot_named(shape, name.get<std::string>() + ".weight");

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "core/act/policy_file.h"
@@ -35,17 +37,32 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
   return std::as_bytes(std::span(values));
 }
 
-/// The numbers of a tensor, after a check of its type and shape.
-template <class T>
-std::vector<T> numbers_of(const TensorView& view, Dtype dtype,
-                          const std::vector<std::int64_t>& shape) {
+void check_kind(const TensorView& view, Dtype dtype, const std::vector<std::int64_t>& shape) {
   if (view.dtype != dtype || view.shape != shape) {
     throw DataError("policy: '" + view.name +
                     "' has another shape or type than the file's network");
   }
+}
+
+/// The numbers of a tensor, after a check of its type and shape.
+template <class T>
+std::vector<T> numbers_of(const TensorView& view, Dtype dtype,
+                          const std::vector<std::int64_t>& shape) {
+  check_kind(view, dtype, shape);
   std::vector<T> numbers(view.data.size() / sizeof(T));
   if (!numbers.empty()) { std::memcpy(numbers.data(), view.data.data(), view.data.size()); }
   return numbers;
+}
+
+/// Before memory is taken: the description is a stranger's claim, what the file holds is not.
+void require_tensors(const Safetensors& file, const PolicyShape& shape) {
+  std::set<std::string_view> seen;
+  for (const ParameterSlot& slot : shape.slots) {
+    if (!seen.insert(slot.name).second) {
+      throw DataError("policy: the parameter '" + slot.name + "' is listed twice");
+    }
+    check_kind(file.at(slot.name), Dtype::f32, slot.shape);
+  }
 }
 
 ObsNormaliser read_normaliser(const Safetensors& file, const PolicyShape& shape) {
@@ -77,6 +94,7 @@ PolicyModel::PolicyModel(std::shared_ptr<const PolicyShape> shape, std::span<con
 std::shared_ptr<const PolicyModel> PolicyModel::load(const std::string& path) {
   const Safetensors file = Safetensors::read(path);
   const detail::PolicyHeader header = detail::read_header(file, path);
+  require_tensors(file, *header.shape);
   std::vector<float> weights(header.shape->num_floats, 0.0F);
   for (const ParameterSlot& slot : header.shape->slots) {
     const auto numbers = numbers_of<float>(file.at(slot.name), Dtype::f32, slot.shape);

@@ -5,6 +5,7 @@
 
 #include "core/algo/gradients.h"
 #include "core/algo/schedule.h"
+#include "core/algo/skipped_minibatches.h"
 #include "penstock/core/base/tree_reduce.h"
 
 namespace penstock {
@@ -28,7 +29,8 @@ A2c::A2c(const A2cConfig& config, const LearnerParts& parts)
              .epsilon = config.adam_epsilon,
              .max_grad_norm = config.max_grad_norm}),
       gradients_(detail::make_gradients(parts.policy, parts.head)),
-      samples_(parts.shards.count()) {}
+      samples_(parts.shards.count()),
+      skipped_(std::make_unique<detail::SkippedMinibatches>(config.max_skipped, "a2c")) {}
 
 A2c::~A2c() = default;
 
@@ -41,31 +43,55 @@ Metrics A2c::update(Fragment& rollout, double progress) {
                     {.clip = kNoClip,
                      .value_weight = config_.value_weight,
                      .entropy_weight = config_.entropy_weight});
+  learn(rollout, targets, rate);
+  parts_.policy.set_version(parts_.policy.version() + 1);
+  return report(rollout, targets, rate);
+}
+
+std::vector<SkippedMinibatch> A2c::take_skipped() { return skipped_->take(); }
+
+/// One step, unless its gradient is not finite.
+void A2c::learn(const Fragment& rollout, const Targets& targets, double rate) {
   const Moments all = advantage_moments(rollout, targets.advantage);
-  const bool normalise = config_.normalise_advantage;
   const double deviation = std::sqrt(all.m2 / std::max(1.0, all.count - 1));
+  const double mean = config_.normalise_advantage ? all.mean : 0.0;
+  const double scale = config_.normalise_advantage ? 1.0 / (deviation + 1e-8) : 1.0;
   parts_.pool.run(parts_.shards.count(), [&](std::size_t s) {
     gradients_->compute({.shard = s,
                          .samples = samples_[s],
                          .count = all.count,
-                         .advantage_mean = normalise ? all.mean : 0.0,
-                         .advantage_scale = normalise ? 1.0 / (deviation + 1e-8) : 1.0});
+                         .advantage_mean = mean,
+                         .advantage_scale = scale});
+    detail::spoil_unless_finite(*gradients_, parts_.policy, s);
   });
-  adam_.step(rate);
-  adam_.catch_up();
-  parts_.policy.set_version(parts_.policy.version() + 1);
+  if (adam_.step(rate)) {
+    adam_.catch_up();
+    return skipped_->made();
+  }
+  detail::MinibatchRows rows{.rollout = rollout,
+                             .targets = targets,
+                             .samples = {},
+                             .advantage_mean = mean,
+                             .advantage_scale = scale,
+                             .loss = detail::forget_minibatch(*gradients_, parts_.policy)};
+  for (const auto& part : samples_) {
+    rows.samples.insert(rows.samples.end(), part.begin(), part.end());
+  }
+  skipped_->add(rows, parts_.policy.version() + 1, 1);
+}
 
+Metrics A2c::report(const Fragment& rollout, const Targets& targets, double rate) const {
   const detail::UpdateSums sums = detail::total_sums(*gradients_, parts_.shards, parts_.peers);
   detail::require_finite(sums.total, parts_.policy.version(), "a2c");
-  return {{"train/entropy_loss", -sums.entropy},
-          {"train/explained_variance",
-           detail::explained_variance(detail::floats(rollout.value, rollout.num_samples()),
-                                      detail::floats(targets.value, rollout.num_samples()),
-                                      parts_.peers)},
-          {"train/learning_rate", rate},
-          {"train/loss", sums.total},
-          {"train/policy_gradient_loss", sums.policy},
-          {"train/value_loss", sums.value}};
+  Metrics metrics = {
+      {"train/entropy_loss", -sums.entropy},
+      {"train/explained_variance", detail::explained_variance(rollout, targets, parts_)},
+      {"train/learning_rate", rate},
+      {"train/loss", sums.total},
+      {"train/policy_gradient_loss", sums.policy},
+      {"train/value_loss", sums.value}};
+  skipped_->report(metrics);
+  return metrics;
 }
 
 /// Lists each shard's samples on the way.

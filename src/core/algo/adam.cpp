@@ -17,6 +17,10 @@ namespace {
 // weight and two moments fits a core's second-level cache.
 constexpr std::int64_t kChunk = 64 * 1024;
 
+float* floats_at(const at::Tensor& flat, std::int64_t start) {
+  return flat.data_ptr<float>() + start;
+}
+
 }  // namespace
 
 Adam::Adam(Policy& policy, ThreadPool& pool, Peers& peers, const Options& options)
@@ -59,21 +63,25 @@ void Adam::for_each_run(std::int64_t start, std::int64_t size, Outputs learnt,
   }
 }
 
-void Adam::step(double learning_rate, Outputs learnt) {
-  const bool on_cpu = policy_.device().is_cpu();
+bool Adam::step(double learning_rate, Outputs learnt) {
+  if (!policy_.device().is_cpu()) {
+    ++num_steps_;
+    step_on_device(learning_rate);
+    policy_.weights_changed();
+    return true;
+  }
+  const double norm = sum_on_cpu(learnt);
+  if (!std::isfinite(norm)) { return false; }
   const Outputs idle = learnt == Outputs::both    ? Outputs::both
                        : learnt == Outputs::value ? Outputs::policy
                                                   : Outputs::value;
   if (idle != idle_) { catch_up(); }
   ++num_steps_;
-  if (on_cpu) {
-    idle_ = idle;
-    if (idle != Outputs::both) { rates_.push_back(learning_rate); }
-    step_on_cpu(learning_rate, learnt);
-  } else {
-    step_on_device(learning_rate);
-  }
+  idle_ = idle;
+  if (idle != Outputs::both) { rates_.push_back(learning_rate); }
+  move_on_cpu(learning_rate, learnt, norm);
   policy_.weights_changed();
+  return true;
 }
 
 // Called when other outputs are idle than in the steps before, and at the end of an update. In
@@ -125,35 +133,37 @@ void Adam::apply_idle_steps(const Run& run) const {
   });
 }
 
-void Adam::step_on_cpu(double learning_rate, Outputs learnt) {
-  const auto at = [](const at::Tensor& flat, std::int64_t start) {
-    return flat.data_ptr<float>() + start;
-  };
+/// The shards' gradients into shard 0's; the norm of the sum.
+double Adam::sum_on_cpu(Outputs learnt) {
   for_each_chunk([&](std::int64_t chunk, std::int64_t start, std::int64_t size) {
-    *at(squares_, chunk) = 0;
+    *floats_at(squares_, chunk) = 0;
     for_each_run(start, size, learnt, [&](std::int64_t first, std::int64_t count) {
       std::vector<float*> parts;
       for (std::size_t s = 0; s < policy_.num_shards(); ++s) {
-        parts.push_back(at(policy_.gradient(s), first));
+        parts.push_back(floats_at(policy_.gradient(s), first));
       }
       const std::size_t n = count;
       tree_reduce(std::span(parts), [n](float* a, const float* b) { fused::add(a, b, n); });
-      if (peers_.alone()) { *at(squares_, chunk) += fused::sum_of_squares(parts[0], n); }
+      if (peers_.alone()) { *floats_at(squares_, chunk) += fused::sum_of_squares(parts[0], n); }
     });
   });
   if (!peers_.alone()) { sum_over_peers(learnt); }
   double square = 0;
   for (std::int64_t chunk = 0; chunk < squares_.numel(); ++chunk) {
-    square += *at(squares_, chunk);
+    square += *floats_at(squares_, chunk);
   }
+  return std::sqrt(square);
+}
+
+void Adam::move_on_cpu(double learning_rate, Outputs learnt, double norm) {
   const double limit = options_.max_grad_norm;
-  const double scale = limit > 0 ? std::min(1.0, limit / (std::sqrt(square) + 1e-6)) : 1.0;
+  const double scale = limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0;
   const auto move = [&](std::int64_t first, std::int64_t count) {
     fused::adam_step(
-        {.weight = at(policy_.weights(), first),
-         .gradient = at(policy_.gradient(0), first),
-         .exp_avg = at(exp_avg_, first),
-         .exp_avg_sq = at(exp_avg_sq_, first),
+        {.weight = floats_at(policy_.weights(), first),
+         .gradient = floats_at(policy_.gradient(0), first),
+         .exp_avg = floats_at(exp_avg_, first),
+         .exp_avg_sq = floats_at(exp_avg_sq_, first),
          .n = static_cast<std::size_t>(count),
          .scale = static_cast<float>(scale),
          .beta1 = static_cast<float>(options_.beta1),

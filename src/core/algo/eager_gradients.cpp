@@ -2,6 +2,7 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/algo/gradients.h"
 #include "penstock/core/algo/ppo.h"
@@ -51,7 +52,8 @@ class EagerGradients final : public Gradients {
       : policy_(policy),
         head_(head),
         rows_per_piece_(rows_per_piece(policy.replica(0))),
-        sums_(policy.num_shards()) {}
+        sums_(policy.num_shards()),
+        before_(policy.num_shards()) {}
 
   void begin(const Fragment& rollout, const Targets& targets, const PpoLossConfig& loss) override {
     samples_ = Samples(rollout, targets, policy_.device());
@@ -61,6 +63,7 @@ class EagerGradients final : public Gradients {
 
   void compute(const MinibatchPart& part) override {
     policy_.gradient(part.shard).zero_();
+    before_[part.shard] = sums_[part.shard].clone();
     MinibatchPart piece = part;
     for (std::size_t first = 0; first < part.samples.size(); first += rows_per_piece_) {
       piece.samples =
@@ -70,12 +73,23 @@ class EagerGradients final : public Gradients {
   }
 
   [[nodiscard]] UpdateSums sums(std::size_t shard) const override {
-    const at::Tensor all = sums_[shard].to(at::kCPU);
+    return to_sums(sums_[shard].to(at::kCPU));
+  }
+  [[nodiscard]] bool loss_is_finite(std::size_t shard) const override {
+    return !policy_.device().is_cpu() || std::isfinite(sums_[shard].data_ptr<float>()[kTotal]);
+  }
+  UpdateSums take_back(std::size_t shard) override {
+    const UpdateSums with = sums(shard);
+    sums_[shard] = before_[shard];
+    return with.minus(sums(shard));
+  }
+
+ private:
+  static UpdateSums to_sums(const at::Tensor& all) {
     const float* x = all.data_ptr<float>();
     return {x[kPolicy], x[kValue], x[kEntropy], x[kKl], x[kClipped], x[kTotal]};
   }
 
- private:
   void add_piece(const MinibatchPart& piece) {
     const PpoLoss loss = ppo_loss(terms(piece), loss_config_);
     // Each mean counts by its share, so that the gradients add up to the minibatch's.
@@ -123,7 +137,8 @@ class EagerGradients final : public Gradients {
   std::size_t rows_per_piece_;
   Samples samples_;
   PpoLossConfig loss_config_;
-  std::vector<at::Tensor> sums_;  // per shard [kNumSums]
+  std::vector<at::Tensor> sums_;    // per shard [kNumSums]
+  std::vector<at::Tensor> before_;  // the last compute(), likewise
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "core/algo/gradients.h"
 #include "penstock/core/base/check.h"
@@ -63,15 +64,26 @@ class FusedGradients final : public Gradients {
       mlp.backward(rows, parts);
     }
     mlp.end_gradient(parts);
+    shard.before = shard.sums;
     count(sums, part.count, shard.sums);
   }
 
   [[nodiscard]] UpdateSums sums(std::size_t shard) const override { return shards_[shard].sums; }
+  [[nodiscard]] bool loss_is_finite(std::size_t shard) const override {
+    return std::isfinite(shards_[shard].sums.total);  // sums of finite losses are
+  }
+  UpdateSums take_back(std::size_t shard) override {
+    Shard& x = shards_[shard];
+    const UpdateSums last = x.sums.minus(x.before);
+    x.sums = x.before;
+    return last;
+  }
 
  private:
   struct alignas(64) Shard {
     fused::LossInputs inputs;
     UpdateSums sums;
+    UpdateSums before;  // the last compute()
   };
 
   [[nodiscard]] fused::LossConfig loss_config(const MinibatchPart& part) const {

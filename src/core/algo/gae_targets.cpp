@@ -81,7 +81,8 @@ void GaeTargets::save(LearnerState& state) const {
   const Moments& m = rewards_.moments();
   state.tensors.push_back(
       {"envs", "reward.moments", at::tensor({m.count, m.mean, m.m2}, at::kDouble)});
-  state.tensors.push_back({"envs", "reward.returns", at::tensor(rewards_.returns(), at::kDouble)});
+  state.tensors.push_back(
+      {"envs", "reward.returns", at::tensor(rewards_.returns(), at::kDouble), true});
 }
 
 void GaeTargets::load(const LearnerState& state) {

@@ -1,8 +1,11 @@
 #include "core/algo/gradients.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "penstock/core/base/errors.h"
@@ -17,6 +20,11 @@ void UpdateSums::add(const UpdateSums& other) {
   kl += other.kl;
   clipped += other.clipped;
   total += other.total;
+}
+
+UpdateSums UpdateSums::minus(const UpdateSums& other) const {
+  return {policy - other.policy, value - other.value,     entropy - other.entropy,
+          kl - other.kl,         clipped - other.clipped, total - other.total};
 }
 
 std::unique_ptr<Gradients> make_gradients(Policy& policy, const ActionHead& head) {
@@ -61,16 +69,47 @@ UpdateSums total_sums(const Gradients& gradients, const Shards& shards, Peers& p
   return {all[0], all[1], all[2], all[3], all[4], all[5]};
 }
 
-double explained_variance(std::span<const float> values, std::span<const float> targets,
-                          Peers& peers) {
-  std::array<Moments, 2> moments;
-  auto& [spread, error] = moments;
+void Fit::add(std::span<const float> values, std::span<const float> targets) {
   for (std::size_t i = 0; i < targets.size(); ++i) {
     spread.add(targets[i]);
     error.add(double{targets[i]} - values[i]);
   }
-  peers.merge(moments);
-  return spread.m2 > 0 ? 1.0 - error.m2 / spread.m2 : std::nan("");
+}
+
+double Fit::explained() const { return spread.m2 > 0 ? 1.0 - error.m2 / spread.m2 : std::nan(""); }
+
+double explained_variance(const Fragment& rollout, const Targets& targets,
+                          const LearnerParts& parts) {
+  std::vector<Fit> shards(parts.shards.count());
+  parts.pool.run(shards.size(), [&](std::size_t s) {
+    const EnvRange range = parts.shards.range(s);
+    for (std::int64_t t = 0; t < rollout.num_steps(); ++t) {
+      shards[s].add(rollout.rows<const float>(rollout.value, t, range),
+                    rollout.rows<const float>(targets.value, t, range));
+    }
+  });
+  tree_reduce(std::span(shards), [](Fit& a, const Fit& b) {
+    a.spread.merge(b.spread);
+    a.error.merge(b.error);
+  });
+  std::array<Moments, 2> whole = {shards[0].spread, shards[0].error};
+  parts.peers.merge(whole);
+  return Fit{whole[0], whole[1]}.explained();
+}
+
+void spoil_unless_finite(const Gradients& gradients, Policy& policy, std::size_t shard) {
+  if (!gradients.loss_is_finite(shard)) {
+    policy.gradient(shard).fill_(std::numeric_limits<float>::quiet_NaN());
+  }
+}
+
+UpdateSums forget_minibatch(Gradients& gradients, Policy& policy) {
+  UpdateSums loss;
+  for (std::size_t s = 0; s < policy.num_shards(); ++s) {
+    loss.add(gradients.take_back(s));
+    policy.gradient(s).zero_();  // the gaps between parameters too, which kernels may leave
+  }
+  return loss;
 }
 
 void require_finite(double loss, std::int64_t update, const std::string& algorithm) {

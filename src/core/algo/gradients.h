@@ -39,6 +39,7 @@ struct UpdateSums {
   double total = 0;
 
   void add(const UpdateSums& other);
+  [[nodiscard]] UpdateSums minus(const UpdateSums& other) const;
 };
 
 /// How a shard's gradient is computed: by autograd, or without a graph. Calls for different shards
@@ -54,6 +55,10 @@ class Gradients {
   virtual void compute(const MinibatchPart& part) = 0;
   /// Of the update so far. Waits for the device.
   [[nodiscard]] virtual UpdateSums sums(std::size_t shard) const = 0;
+  /// Whether the loss of the last compute() is; true where a device would have to be waited for.
+  [[nodiscard]] virtual bool loss_is_finite(std::size_t shard) const = 0;
+  /// Takes the last compute() out of the sums again; what it had added.
+  virtual UpdateSums take_back(std::size_t shard) = 0;
 };
 
 /// Autograd, on any device and network.
@@ -74,11 +79,28 @@ std::span<const float> floats(const at::Tensor& tensor, std::int64_t count);
 /// The update's sums over all shards and processes.
 UpdateSums total_sums(const Gradients& gradients, const Shards& shards, Peers& peers);
 
-/// The share of the targets' variance that the values explain; NaN when there is none.
-double explained_variance(std::span<const float> values, std::span<const float> targets,
-                          Peers& peers);
+/// How well values fit their targets.
+struct Fit {
+  Moments spread;  // of the targets
+  Moments error;
 
-/// Throws the Error of a loss that is not finite; `algorithm` is the section of its keys.
+  void add(std::span<const float> values, std::span<const float> targets);
+  /// The share of the targets' variance that the values explain; NaN when there is none.
+  [[nodiscard]] double explained() const;
+};
+/// Of all processes.
+double explained_variance(const Fragment& rollout, const Targets& targets,
+                          const LearnerParts& parts);
+
+/// A shard's gradient of a loss that is not finite is made so too: then the norm of the sum tells
+/// every process, as it must, or they would part.
+void spoil_unless_finite(const Gradients& gradients, Policy& policy, std::size_t shard);
+/// After a gradient that was not finite: the sums without it, and gradients as at the beginning.
+/// Its own sums, of this process.
+UpdateSums forget_minibatch(Gradients& gradients, Policy& policy);
+
+/// Throws the Error of a loss that is not finite; `algorithm` is the section of its keys. For
+/// devices, where no minibatch is waited for.
 void require_finite(double loss, std::int64_t update, const std::string& algorithm);
 
 }  // namespace penstock::detail

@@ -5,6 +5,7 @@
 
 #include "core/algo/gradients.h"
 #include "core/algo/schedule.h"
+#include "core/algo/skipped_minibatches.h"
 #include "penstock/core/base/check.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/random.h"
@@ -22,7 +23,11 @@ constexpr const char* kClipKey = "ppo.clip_schedule";
 
 /// One pass over the rollout.
 struct Ppo::Epoch {
-  std::uint64_t number = 0;  // since the run began, for the shuffle
+  const Fragment& rollout;
+  const Targets& targets;
+  std::uint64_t number = 0;     // since the run began, for the shuffle
+  std::int64_t in_update = 0;   // the same, of the update
+  std::int64_t num_learnt = 0;  // minibatches so far
   std::int64_t num_steps = 0;
   std::int64_t num_envs = 0;
   std::span<const float> advantage;  // [T * N]
@@ -56,7 +61,8 @@ Ppo::Ppo(const PpoConfig& config, const LearnerParts& parts)
                    .value_clip = config.value_clip,
                    .value_weight = config.value_weight,
                    .entropy_weight = config.entropy_weight},
-      order_(parts.shards.count()) {}
+      order_(parts.shards.count()),
+      skipped_(std::make_unique<detail::SkippedMinibatches>(config.max_skipped, "ppo")) {}
 
 Ppo::~Ppo() = default;
 
@@ -81,8 +87,8 @@ Metrics Ppo::update(Fragment& rollout, double progress) {
 
   const std::int64_t num_epochs = std::max(config_.policy_epochs, config_.value_epochs);
   std::int64_t policy_epochs = config_.policy_epochs;
-  num_epochs_run_ = 0;
-  Epoch epoch;
+  learnt_ = {};
+  Epoch epoch{.rollout = rollout, .targets = targets};
   epoch.num_steps = rollout.num_steps();
   epoch.num_envs = rollout.num_envs();
   epoch.advantage = detail::floats(targets.advantage, rollout.num_samples());
@@ -90,21 +96,23 @@ Metrics Ppo::update(Fragment& rollout, double progress) {
   epoch.advantages.resize(parts_.shards.count());
   for (std::int64_t e = 0; e < num_epochs; ++e) {
     epoch.number = parts_.policy.version() * num_epochs + e;
+    epoch.in_update = e;
     epoch.policy = e < policy_epochs;
     epoch.value = e < config_.value_epochs;
     if (!epoch.policy && !epoch.value) { break; }
     const double kl_before = config_.target_kl > 0 ? total_sums().kl : 0;
     run_epoch(epoch);
-    ++num_epochs_run_;
     if (config_.target_kl > 0 && epoch.policy) {
-      const double kl = (total_sums().kl - kl_before) / epoch.num_minibatches;
+      const double kl = (total_sums().kl - kl_before) / std::max<std::int64_t>(1, epoch.num_learnt);
       if (kl > config_.target_kl) { policy_epochs = e + 1; }
     }
   }
   adam_.catch_up();
   parts_.policy.set_version(parts_.policy.version() + 1);
-  return report(rollout, targets, std::min(policy_epochs, num_epochs_run_));
+  return report(rollout, targets);
 }
+
+std::vector<SkippedMinibatch> Ppo::take_skipped() { return skipped_->take(); }
 
 /// Of all processes' samples: each has a slice of every minibatch.
 std::int64_t Ppo::num_minibatches(const Fragment& rollout) const {
@@ -115,6 +123,7 @@ std::int64_t Ppo::num_minibatches(const Fragment& rollout) const {
 void Ppo::run_epoch(Epoch& epoch) {
   parts_.pool.run(parts_.shards.count(), [&](std::size_t s) { shuffle(epoch, s); });
   normalise_advantages(epoch);
+  epoch.num_learnt = 0;
   for (std::int64_t m = 0; m < epoch.num_minibatches; ++m) { learn_minibatch(epoch, m); }
 }
 
@@ -150,7 +159,7 @@ void Ppo::normalise_advantages(Epoch& epoch) const {
   }
 }
 
-void Ppo::learn_minibatch(const Epoch& epoch, std::int64_t minibatch) {
+void Ppo::learn_minibatch(Epoch& epoch, std::int64_t minibatch) {
   const std::size_t m = minibatch;
   parts_.pool.run(parts_.shards.count(), [&](std::size_t s) {
     gradients_->compute({.shard = s,
@@ -160,35 +169,56 @@ void Ppo::learn_minibatch(const Epoch& epoch, std::int64_t minibatch) {
                          .advantage_scale = epoch.scale[m],
                          .policy = epoch.policy,
                          .value = epoch.value});
+    detail::spoil_unless_finite(*gradients_, parts_.policy, s);
   });
-  adam_.step(learning_rate_, detail::learnt(epoch.policy, epoch.value));
+  if (!adam_.step(learning_rate_, detail::learnt(epoch.policy, epoch.value))) {
+    return skip_minibatch(epoch, minibatch);
+  }
+  skipped_->made();
+  ++epoch.num_learnt;
+  ++learnt_.all;
+  learnt_.policy += epoch.policy ? 1 : 0;
+  learnt_.value += epoch.value ? 1 : 0;
+}
+
+/// The weights stay as they are.
+void Ppo::skip_minibatch(const Epoch& epoch, std::int64_t minibatch) {
+  const std::size_t m = minibatch;
+  detail::MinibatchRows rows{.rollout = epoch.rollout,
+                             .targets = epoch.targets,
+                             .samples = {},
+                             .advantage_mean = epoch.mean[m],
+                             .advantage_scale = epoch.scale[m],
+                             .loss = detail::forget_minibatch(*gradients_, parts_.policy)};
+  for (const std::vector<std::int64_t>& order : order_) {
+    const auto part = epoch.slice(order, minibatch);
+    rows.samples.insert(rows.samples.end(), part.begin(), part.end());
+  }
+  skipped_->add(rows, parts_.policy.version() + 1,
+                epoch.in_update * epoch.num_minibatches + minibatch + 1);
 }
 
 detail::UpdateSums Ppo::total_sums() const {
   return detail::total_sums(*gradients_, parts_.shards, parts_.peers);
 }
 
-Metrics Ppo::report(const Fragment& rollout, const Targets& targets,
-                    std::int64_t policy_epochs) const {
-  const auto minibatches = static_cast<double>(num_minibatches(rollout));
-  const auto steps = [&](std::int64_t epochs) {
-    return std::max(1.0, minibatches * static_cast<double>(epochs));
-  };
+Metrics Ppo::report(const Fragment& rollout, const Targets& targets) const {
+  const auto count = [](std::int64_t minibatches) { return std::max<double>(1, minibatches); };
   const detail::UpdateSums sums = total_sums();
-  const double loss = sums.total / steps(num_epochs_run_);
+  const double loss = sums.total / count(learnt_.all);
   detail::require_finite(loss, parts_.policy.version(), "ppo");
-  return {{"train/approx_kl", sums.kl / steps(policy_epochs)},
-          {"train/clip_fraction", sums.clipped / steps(policy_epochs)},
-          {"train/clip_range", loss_config_.clip},
-          {"train/entropy_loss", -sums.entropy / steps(policy_epochs)},
-          {"train/explained_variance",
-           detail::explained_variance(detail::floats(rollout.value, rollout.num_samples()),
-                                      detail::floats(targets.value, rollout.num_samples()),
-                                      parts_.peers)},
-          {"train/learning_rate", learning_rate_},
-          {"train/loss", loss},
-          {"train/policy_gradient_loss", sums.policy / steps(policy_epochs)},
-          {"train/value_loss", sums.value / steps(config_.value_epochs)}};
+  Metrics metrics = {
+      {"train/approx_kl", sums.kl / count(learnt_.policy)},
+      {"train/clip_fraction", sums.clipped / count(learnt_.policy)},
+      {"train/clip_range", loss_config_.clip},
+      {"train/entropy_loss", -sums.entropy / count(learnt_.policy)},
+      {"train/explained_variance", detail::explained_variance(rollout, targets, parts_)},
+      {"train/learning_rate", learning_rate_},
+      {"train/loss", loss},
+      {"train/policy_gradient_loss", sums.policy / count(learnt_.policy)},
+      {"train/value_loss", sums.value / count(learnt_.value)}};
+  skipped_->report(metrics);
+  return metrics;
 }
 
 namespace {

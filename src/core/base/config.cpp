@@ -11,7 +11,9 @@
 #include <sstream>
 #include <tuple>
 
+#include "core/base/toml_limits.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/text_file.h"
 
 #define TOML_EXCEPTIONS 1
 #define TOML_ENABLE_FORMATTERS 0
@@ -178,6 +180,15 @@ std::string node_text(const toml::node& node, const std::string& where) {
   throw ConfigError(where + ": dates are not values of any key");
 }
 
+/// The resolved config, which holds every value, is read by the same reader as any other.
+void check_length(const std::string& path, const std::string& text, const std::string& origin) {
+  constexpr std::size_t kLongest = 32'768;
+  if (text.size() > kLongest) {
+    throw ConfigError(fmt::format("{} ({}): a value of {} bytes, at most {} are read", path, origin,
+                                  text.size(), kLongest));
+  }
+}
+
 void flatten(const toml::table& table, const std::string& prefix, const std::string& file,
              std::vector<Setting>& out) {
   for (const auto& [key, node] : table) {
@@ -191,6 +202,7 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
                    .text = node_text(node, fmt::format("{}: {}", origin, path)),
                    .quoted = node.is_string(),
                    .origin = origin});
+    check_length(path, out.back().text, origin);
   }
 }
 
@@ -208,12 +220,11 @@ void Settings::add_toml_file(const std::string& path) {
   if (!file || std::filesystem::is_directory(path)) {
     throw IoError(fmt::format("cannot read the config file {}", path));
   }
-  std::ostringstream text;
-  text << file.rdbuf();
-  add_toml(text.str(), path.substr(path.find_last_of('/') + 1));
+  add_toml(read_text(file, path, detail::kMaxTomlBytes), path.substr(path.find_last_of('/') + 1));
 }
 
 void Settings::add_toml(std::string_view text, const std::string& name) {
+  detail::check_toml_limits(text, name);
   try {
     flatten(toml::parse(text), "", name, settings_);
   } catch (const toml::parse_error& error) {
@@ -239,6 +250,7 @@ void Settings::add_environment(std::span<const char* const> environment) {
 }
 
 void Settings::add(std::string path, std::string text, std::string origin) {
+  check_length(path, text, origin);
   // Every value is printed into the resolved config: what that could not hold is refused here.
   try {
     std::ignore = toml::parse("text = " + toml_string(text));

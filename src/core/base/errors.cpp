@@ -25,9 +25,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   // Two slips, or half of a long word, may be wrong: "mpl" is a misspelling of "mlp", "lr" none of
   // "clip".
+  constexpr std::size_t kLongest = 200;  // the work grows with it, and no name is near
+  if (word.size() > kLongest) { return ""; }
   std::size_t best = std::max<std::size_t>(2, word.size() / 2) + 1;
   std::string found;
   for (const std::string& candidate : candidates) {
+    // Each letter too many is an edit; a candidate may be a stranger's, and as long as a file.
+    if (candidate.size() >= word.size() + best) { continue; }
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best) {
       best = distance;

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <string>
 #include <system_error>
 #include <utility>
 
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/limits.h"
 
 #ifdef __linux__
 #include <pthread.h>
@@ -175,13 +174,8 @@ std::size_t available_cores() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) { cores = CPU_COUNT(&allowed); }
-  std::ifstream quota_file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (quota_file >> quota >> period && quota != "max" && period > 0) {
-    const double allowed_cores = std::ceil(std::stod(quota) / period);
-    cores = std::min(cores, static_cast<std::size_t>(std::max(1.0, allowed_cores)));
-  }
+  const double quota = std::max(1.0, std::ceil(Limits().cores()));
+  if (quota < static_cast<double>(cores)) { cores = static_cast<std::size_t>(quota); }
 #endif
   return cores;
 }

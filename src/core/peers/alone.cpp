@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "penstock/core/peers/peers.h"
 
 namespace penstock {
@@ -12,11 +10,10 @@ class Alone final : public Peers {
   void sum(std::span<float>) override {}
   void sum(std::span<double>) override {}
   void merge(std::span<Moments>) override {}
-  void gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
-    std::ranges::copy(mine, all.begin());
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine) override {
+    return {{mine.begin(), mine.end()}};
   }
-  void broadcast(std::span<std::byte>) override {}
-  bool agree(bool here) override { return here; }
+  void broadcast(std::vector<std::byte>&) override {}
 };
 
 }  // namespace

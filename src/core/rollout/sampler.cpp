@@ -48,6 +48,7 @@ Sampler::Sampler(VecEnv& envs, std::vector<std::unique_ptr<Actor>> actors, const
       peers_(peers),
       options_(options),
       first_env_(shards.slice().first),
+      total_shards_(shards.total()),
       independent_rows_(actors.at(0)->rows_are_independent()),
       shards_(shards.count()) {
   PENSTOCK_CHECK(actors.size(), ==, shards.count());
@@ -55,7 +56,7 @@ Sampler::Sampler(VecEnv& envs, std::vector<std::unique_ptr<Actor>> actors, const
   if (options.normalise_obs) { obs_normaliser_ = ObsNormaliser(spec.obs, options.clip_obs); }
   for (std::size_t s = 0; s < shards.count(); ++s) {
     Shard& shard = shards_[s];
-    shard.index = s;
+    shard.number = shards.number(s);
     shard.actor = std::move(actors[s]);
     shard.range = shards.range(s);
     shard.obs_tally.resize(obs_normaliser_.moments().size());

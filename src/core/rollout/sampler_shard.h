@@ -9,7 +9,7 @@ namespace penstock {
 /// One shard's scratch, touched by one thread at a time. Aligned so that shards share no cache
 /// line.
 struct alignas(64) Sampler::Shard {
-  std::size_t index = 0;
+  std::size_t number = 0;  // in the run
   std::unique_ptr<Actor> actor;
   EnvRange range;
   std::size_t block_size = 0;      // b envs go through a segment together

@@ -105,7 +105,7 @@ Sampler::State Sampler::save() const {
     for (const auto& [step, end] : shard.episodes) {
       episodes.insert(
           episodes.end(),
-          {static_cast<double>(shard.index), end.total_reward, static_cast<double>(end.length),
+          {static_cast<double>(shard.number), end.total_reward, static_cast<double>(end.length),
            static_cast<double>(end.success), static_cast<double>(end.env)});
       episodes.insert(episodes.end(), end.stats.begin(), end.stats.end());
     }
@@ -126,13 +126,17 @@ void Sampler::load(const State& state) {
   if (carry_legal_.defined()) { carry_legal_.copy_(state.carry_legal); }
   if (options_.normalise_obs) {
     obs_normaliser_.set_moments(to_moments(state.obs_moments));
-    expect(state.obs_tally.size(0) == std::ssize(shards_), "the shards' tally");
-    for (Shard& shard : shards_) { shard.obs_tally = to_moments(state.obs_tally[shard.index]); }
+    expect(state.obs_tally.size(0) == static_cast<std::int64_t>(total_shards_),
+           "the shards' tally");
+    for (Shard& shard : shards_) {
+      shard.obs_tally = to_moments(state.obs_tally[static_cast<std::int64_t>(shard.number)]);
+    }
   }
   const double* x = state.episodes.data_ptr<double>();
   for (std::int64_t i = 0; i < state.episodes.numel() / kEpisodeWidth; ++i, x += kEpisodeWidth) {
-    const auto shard = static_cast<std::size_t>(x[0]);
-    expect(shard < shards_.size(), "the finished episodes");
+    expect(x[0] >= 0 && x[0] < static_cast<double>(total_shards_), "the finished episodes");
+    const auto shard = static_cast<std::size_t>(x[0]) - shards_[0].number;
+    if (shard >= shards_.size()) { continue; }  // of another process
     EpisodeEnd end{x[1], static_cast<std::int64_t>(x[2]), static_cast<Success>(x[3])};
     end.env = static_cast<std::size_t>(x[4]);
     std::copy_n(x + kEpisodeBasics, kMaxStats, end.stats.begin());

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/text.h"
 
 namespace penstock::detail {
 namespace {
@@ -42,12 +43,19 @@ std::string parent_of(const std::string& path) {
   return parent.empty() ? "." : parent.string();
 }
 
-std::size_t checked_size(int fd, const std::string& path) {
+std::uint64_t regular_size(int fd, const std::string& path) {
   struct stat info {};
   if (::fstat(fd, &info) < 0) { throw_io("stat", path, errno); }
   if (!S_ISREG(info.st_mode)) { throw IoError(path + ": is not a regular file"); }
+  return info.st_size;
+}
+
+std::size_t checked_size(int fd, const std::string& path, std::uint64_t max_bytes) {
+  const std::uint64_t size = regular_size(fd, path);
+  if (size > max_bytes) {
+    throw IoError(fmt::format("{}: {} bytes, at most {} are read", path, size, max_bytes));
+  }
   // A sparse file claims any size for free; the memory for it would not be.
-  const std::uint64_t size = info.st_size;
   const auto memory =
       static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
   if (size > memory) {
@@ -64,8 +72,8 @@ FaultHook& fault_hook() {
 }
 
 void throw_io(std::string_view action, const std::string& path, int error) {
-  throw IoError(
-      fmt::format("{}: cannot {}: {}", path, action, std::generic_category().message(error)));
+  if (error == ELOOP) { throw IoError(path + ": is a symbolic link, which is not followed"); }
+  throw IoError(fmt::format("{}: cannot {}: {}", path, action, system_text(error)));
 }
 
 Bytes bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -76,7 +84,8 @@ std::string text_of(Bytes bytes) {
 
 Fd::Fd(const std::string& path, int flags) : path_(path) {
   constexpr mode_t kMode = 0666;  // the umask decides
-  const auto call = [&] { return fd_ = ::open(path.c_str(), flags | O_CLOEXEC, kMode); };
+  const int own = (flags & O_CREAT) != 0 ? O_CLOEXEC | O_NOFOLLOW : O_CLOEXEC;
+  const auto call = [&] { return fd_ = ::open(path.c_str(), flags | own, kMode); };
   if ((flags & O_CREAT) != 0) {
     must("create", path, call);
   } else if (call() < 0) {
@@ -120,7 +129,9 @@ void append(Fd& file, Bytes bytes) {
 }
 
 void write_file(const std::string& path, std::span<const Bytes> parts) {
-  Fd file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) == 0) { remove_path(path); }  // of a save that was cut short
+  Fd file(path, O_WRONLY | O_CREAT | O_EXCL);
   for (const Bytes part : parts) { file.write(part); }
   file.sync();
 }
@@ -173,6 +184,14 @@ void remove_path(const std::string& path) {
   });
 }
 
+void refuse_link(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode)) {
+    throw IoError(path +
+                  ": is a symbolic link, which is not followed; put the folder itself there");
+  }
+}
+
 bool exists(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0) { return true; }
@@ -191,9 +210,13 @@ std::vector<std::string> names_in(const std::string& path) {
   return names;
 }
 
-std::vector<std::byte> read_file(const std::string& path) {
+std::uint64_t file_size(const std::string& path) {
+  return regular_size(Fd(path, O_RDONLY | O_NONBLOCK).get(), path);
+}
+
+std::vector<std::byte> read_file(const std::string& path, std::uint64_t max_bytes) {
   const Fd file(path, O_RDONLY | O_NONBLOCK);  // a pipe in a file's place must not block
-  std::vector<std::byte> bytes(checked_size(file.get(), path));
+  std::vector<std::byte> bytes(checked_size(file.get(), path, max_bytes));
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t got = ::read(file.get(), bytes.data() + done, bytes.size() - done);

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ using Bytes = std::span<const std::byte>;
 using FaultHook = std::function<int(std::string_view call, const std::string& path)>;
 FaultHook& fault_hook();
 
-/// "<path>: cannot <action>: <strerror>".
+/// "<path>: cannot <action>: <system_text>".
 [[noreturn]] void throw_io(std::string_view action, const std::string& path, int error);
 
 Bytes bytes_of(std::string_view text);
@@ -26,7 +27,8 @@ std::string text_of(Bytes bytes);
 /// An open file descriptor; closes itself.
 class Fd {
  public:
-  /// Throws IoError.
+  /// Throws IoError, also for the last part of a path that is a symbolic link, where O_CREAT is
+  /// set.
   Fd(const std::string& path, int flags);
   ~Fd();
   Fd(Fd&& other) noexcept;
@@ -44,7 +46,8 @@ class Fd {
 /// Appends all or nothing: what a full disk cut short is taken back.
 void append(Fd& file, Bytes bytes);
 
-/// Creates or truncates, writes the parts one after the other and syncs. Not atomic by itself.
+/// Creates it anew, writes the parts one after the other and syncs. Not atomic by itself. What had
+/// the name goes first: a link is not followed.
 void write_file(const std::string& path, std::span<const Bytes> parts);
 /// Old contents or new, at any instant: temporary, fsync, rename, fsync of the directory.
 void replace_file(const std::string& path, Bytes bytes);
@@ -63,7 +66,13 @@ void remove_path(const std::string& path);
 bool exists(const std::string& path);
 /// Names in a directory, sorted.
 std::vector<std::string> names_in(const std::string& path);
-/// Of a regular file that fits into memory; anything else is an IoError.
-std::vector<std::byte> read_file(const std::string& path);
+/// Bytes of a regular file; anything else is an IoError.
+std::uint64_t file_size(const std::string& path);
+/// Of a regular file of at most so many bytes that fits into memory; anything else is an IoError.
+std::vector<std::byte> read_file(
+    const std::string& path, std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max());
+/// Refuses a folder that is a symbolic link: a directory from elsewhere could name any place of the
+/// user's to write to.
+void refuse_link(const std::string& path);
 
 }  // namespace penstock::detail

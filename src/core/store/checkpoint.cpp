@@ -17,6 +17,8 @@ namespace {
 
 constexpr const char* kTemporary = ".tmp-";  // what a killed save leaves; removed by the next
 
+constexpr std::uint64_t kMaxPointer = 64;  // bytes of a step's digits, and to spare
+
 std::string path_of(const std::string& dir, std::int64_t step) {
   return fmt::format("{}/{}", dir, step);
 }
@@ -32,7 +34,7 @@ std::optional<std::int64_t> parse_step(std::string_view text) {
 // The step that LATEST or BEST names; none when it is missing or garbled.
 std::optional<std::int64_t> read_pointer(const std::string& path) {
   if (!detail::exists(path)) { return std::nullopt; }
-  std::string text = detail::text_of(detail::read_file(path));
+  std::string text = detail::text_of(detail::read_file(path, kMaxPointer));
   if (!text.ends_with('\n')) { return std::nullopt; }
   text.pop_back();
   return parse_step(text);
@@ -121,9 +123,15 @@ Checkpoint CheckpointStore::load_latest(const std::function<void(const std::stri
       return checkpoint;
     } catch (const detail::NewerSchemaError&) { throw; } catch (const DataError& damage) {
       complaints.emplace_back(damage.what());
+    } catch (const IoError& unreadable) {  // a disk that fails is no better than one that lies
+      complaints.emplace_back(unreadable.what());
     }
   }
-  if (steps().empty()) { throw DataError(dir_ + ": no checkpoint found"); }
+  if (steps().empty()) {
+    throw DataError(dir_ +
+                    ": no checkpoint yet: the run ended before its first one; start it anew with "
+                    "the same penstock train");
+  }
   throw DataError(fmt::format("{}: no checkpoint is whole: {}", dir_, fmt::join(complaints, "; ")));
 }
 
@@ -131,7 +139,13 @@ std::vector<std::int64_t> CheckpointStore::candidates(std::vector<std::string>& 
   std::vector<std::int64_t> order = steps();
   std::reverse(order.begin(), order.end());
   const std::string path = dir_ + "/LATEST";
-  const std::optional<std::int64_t> latest = read_pointer(path);
+  std::optional<std::int64_t> latest;
+  try {
+    latest = read_pointer(path);
+  } catch (const IoError& unreadable) {
+    complaints.emplace_back(unreadable.what());
+    return order;
+  }
   if (!latest) {
     complaints.push_back(path + (detail::exists(path) ? ": is garbled" : ": is missing"));
     return order;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kManifest = "MANIFEST.json";
 constexpr const char* kState = "state.json";
+constexpr std::uint64_t kMaxManifest = 64'000'000;
 constexpr std::string_view kTensors = ".safetensors";
 
 Manifest::File write_tensors(const std::string& path, std::span<const TensorView> tensors) {
@@ -47,11 +48,12 @@ Manifest::File write_text(const std::string& path, const std::string& text) {
 
 std::vector<std::byte> read_verified(const std::string& path, const Manifest::File& expected) {
   if (!exists(path)) { throw DataError(path + ": is missing"); }
-  std::vector<std::byte> bytes = read_file(path);
-  if (bytes.size() != expected.size) {
-    throw DataError(fmt::format("{}: has {} bytes instead of {}{}", path, bytes.size(),
-                                expected.size, bytes.size() < expected.size ? ": truncated" : ""));
+  const std::uint64_t size = file_size(path);  // before memory is taken for it
+  if (size != expected.size) {
+    throw DataError(fmt::format("{}: has {} bytes instead of {}{}", path, size, expected.size,
+                                size < expected.size ? ": truncated" : ""));
   }
+  std::vector<std::byte> bytes = read_file(path, expected.size);
   if (xxh3_hex(bytes) != expected.xxh3) { throw_damaged(path, std::move(bytes), expected); }
   return bytes;
 }
@@ -59,7 +61,7 @@ std::vector<std::byte> read_verified(const std::string& path, const Manifest::Fi
 Manifest read_manifest(const std::string& dir, std::int64_t step) {
   const std::string path = fmt::format("{}/{}", dir, kManifest);
   if (!exists(path)) { throw DataError(path + ": is missing"); }
-  Manifest manifest = Manifest::parse(text_of(read_file(path)), path);
+  Manifest manifest = Manifest::parse(text_of(read_file(path, kMaxManifest)), path);
   if (manifest.step != step) {
     throw DataError(fmt::format("{}: is of step {}, not {}", path, manifest.step, step));
   }

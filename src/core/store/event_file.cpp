@@ -9,8 +9,10 @@
 #include <bit>
 #include <charconv>
 #include <chrono>
+#include <filesystem>
 
 #include "core/store/atomic_file.h"
+#include "penstock/core/base/errors.h"
 
 namespace penstock {
 namespace {
@@ -146,7 +148,14 @@ struct EventFile::Output {
 EventFile::EventFile(const std::string& dir)
     : path_(fmt::format("{}/{}", dir, new_name(dir))),
       output_(new Output{detail::Fd(path_, O_WRONLY | O_CREAT | O_EXCL | O_APPEND)}) {
-  output_->put(record(version_event()));
+  try {
+    output_->put(record(version_event()));
+  } catch (const IoError&) {
+    // A full disk still takes names: each try to begin would leave one behind.
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+    throw;
+  }
 }
 
 EventFile::~EventFile() = default;

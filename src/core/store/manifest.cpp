@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <nlohmann/json.hpp>
 
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/core/store/safetensors.h"
 
 namespace penstock::detail {
 namespace {
-
-using nlohmann::json;
 
 constexpr const char* kByteOrder = std::endian::native == std::endian::little ? "little" : "big";
 
@@ -25,7 +22,7 @@ bool is_whole(std::string_view text) {
   return last != std::string_view::npos && text.substr(last) == closing(text.substr(0, last));
 }
 
-void check_compatible(const json& root, const std::string& path) {
+void check_compatible(const Json& root, const std::string& path) {
   const auto schema = root.at("schema").get<std::int64_t>();
   if (schema > kCheckpointSchema) {
     throw NewerSchemaError(fmt::format(
@@ -47,7 +44,7 @@ void check_file_name(const std::string& name, const std::string& path) {
   }
 }
 
-Manifest from_json(const json& root, const std::string& path) {
+Manifest from_json(const Json& root, const std::string& path) {
   check_compatible(root, path);
   Manifest manifest;
   manifest.step = root.at("step").get<std::int64_t>();
@@ -66,9 +63,9 @@ Manifest from_json(const json& root, const std::string& path) {
 }  // namespace
 
 std::string Manifest::text() const {
-  json root{{"schema", kCheckpointSchema}, {"endianness", kByteOrder}, {"step", step}};
-  root["files"] = json::object();
-  root["tensors"] = json::object();
+  Json root{{"schema", kCheckpointSchema}, {"endianness", kByteOrder}, {"step", step}};
+  root["files"] = Json::object();
+  root["tensors"] = Json::object();
   for (const auto& [name, file] : files) {
     root["files"][name] = {{"size", file.size}, {"xxh3", file.xxh3}};
     if (!file.tensors.empty()) { root["tensors"][name] = file.tensors; }
@@ -83,7 +80,7 @@ Manifest Manifest::parse(const std::string& text, const std::string& path) {
   if (!is_whole(text)) { throw DataError(path + ": is damaged"); }
   try {
     return from_json(parse_json(text), path);
-  } catch (const json::exception& error) {
+  } catch (const Json::exception& error) {
     throw DataError(fmt::format("{}: {}", path, error.what()));
   } catch (const std::out_of_range&) {
     throw DataError(path + ": lists tensors of a file that it does not list");

@@ -8,23 +8,24 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <deque>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/store/atomic_file.h"
 #include "penstock/core/base/check.h"
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/core/store/event_file.h"
 
 namespace penstock {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr const char* kMetrics = "metrics.jsonl";
+
+std::string lock_path(const std::string& dir) { return dir + "/.lock"; }
 
 bool holds_run(const std::string& path) {
   constexpr std::array kSigns{"manifest.json", "config.toml", kMetrics, "ckpt"};
@@ -34,7 +35,20 @@ bool holds_run(const std::string& path) {
 }
 
 void require_run(const std::string& path) {
-  if (!holds_run(path)) { throw DataError(fmt::format("{}: not a run directory", path)); }
+  if (holds_run(path)) { return; }
+  if (detail::exists(lock_path(path))) {
+    throw DataError(path +
+                    ": nothing to resume yet: the run ended before it wrote anything; start it "
+                    "anew with the same penstock train");
+  }
+  throw DataError(path + ": not a run directory");
+}
+
+void refuse_used(const std::string& path) {
+  throw IoError(
+      fmt::format("{}: already holds a run; continue it with resume or choose another run.dir",
+                  path),
+      Exit::cannot_create);
 }
 
 void create_dir(const std::string& path) {
@@ -51,7 +65,7 @@ detail::Fd open_lock(const std::string& path) {
 
 // The system drops the lock with the process, however it ends: there are no stale ones.
 detail::Fd take_lock(const std::string& dir) {
-  const std::string path = dir + "/.lock";
+  const std::string path = lock_path(dir);
   detail::Fd lock = open_lock(path);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) { return lock; }
   if (errno != EWOULDBLOCK) { detail::throw_io("lock", path, errno); }
@@ -62,30 +76,66 @@ detail::Fd take_lock(const std::string& dir) {
 }
 
 // Lines torn by a kill have no closing brace, or two lines run into one: no JSON either way.
-bool is_kept(const std::string& line, std::int64_t step) {
-  const json object = try_parse_json(line);
+bool is_kept(const std::string& line, std::int64_t step, const std::string& but) {
+  constexpr std::size_t kLongest = 1'000'000;  // of what log() writes, by far
+  if (line.size() > kLongest) { return false; }
+  const Json object = try_parse_json(line);
   if (!object.is_object()) { return false; }
   const auto found = object.find("step");
-  return found != object.end() && found->is_number_integer() && *found <= step;
+  if (found == object.end() || !found->is_number_integer()) { return false; }
+  return *found < step || (*found == step && !object.contains(but));
 }
 
-std::string kept_lines(const std::string& text, std::int64_t step) {
+std::string kept_lines(const std::string& text, std::int64_t step, const std::string& but) {
   std::string kept;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
     if (end == std::string::npos) { break; }  // torn, even if what is there parses
     const std::string line = text.substr(begin, end - begin);
-    if (is_kept(line, step)) { kept += line + '\n'; }
+    if (is_kept(line, step, but)) { kept += line + '\n'; }
     begin = end + 1;
   }
   return kept;
 }
 
 std::string metrics_line(std::int64_t step, std::span<const Metric> metrics) {
-  nlohmann::ordered_json line{{"step", step}};
+  OrderedJson line{{"step", step}};
   for (const auto& [name, value] : metrics) { line[name] = value; }  // NaN is printed as null
   return to_text(line) + '\n';
 }
+
+/// What the disk has not taken yet, oldest first. Bounded: a disk may stay full for hours.
+template <class Line>
+class Backlog {
+ public:
+  void add(Line line) {
+    lines_.push_back(std::move(line));
+    if (lines_.size() <= kMostWaiting) { return; }
+    lines_.pop_front();
+    ++lost_;
+  }
+  /// Throws what `write` throws; that line and those behind it stay.
+  template <class Write>
+  void drain(const Write& write) {
+    while (!lines_.empty()) {
+      write(lines_.front());
+      lines_.pop_front();
+    }
+  }
+  [[nodiscard]] std::size_t waiting() const { return lines_.size(); }
+  [[nodiscard]] std::size_t lost() const { return lost_; }
+
+ private:
+  static constexpr std::size_t kMostWaiting = 10'000;  // some 10 MB
+
+  std::deque<Line> lines_;
+  std::size_t lost_ = 0;
+};
+
+struct Scalars {
+  std::int64_t step = 0;
+  std::vector<Metric> metrics;
+};
 
 }  // namespace
 
@@ -93,9 +143,18 @@ std::string metrics_line(std::int64_t step, std::span<const Metric> metrics) {
 // behind.
 struct RunDir::Files {
   detail::Fd lock;
-  std::optional<detail::Fd> metrics;
-  std::unique_ptr<EventFile> events;
+  std::optional<detail::Fd> metrics = {};
+  std::unique_ptr<EventFile> events = {};
+  Backlog<std::string> lines = {};
+  Backlog<Scalars> records = {};
+  std::string log_error = {};
 
+  void write_line(const std::string& dir, const std::string& line) {
+    if (!metrics) {
+      metrics.emplace(fmt::format("{}/{}", dir, kMetrics), O_WRONLY | O_CREAT | O_APPEND);
+    }
+    detail::append(*metrics, detail::bytes_of(line));
+  }
   EventFile& event_file(const std::string& dir) {
     if (!events) { events = std::make_unique<EventFile>(dir); }
     return *events;
@@ -106,13 +165,20 @@ RunDir::RunDir(std::string path, Open mode, std::size_t keep_last)
     : path_(std::move(path)), checkpoints_(path_ + "/ckpt", keep_last) {
   if (mode != Open::fresh) { require_run(path_); }
   if (mode == Open::read) { return; }
-  if (mode == Open::fresh) { create_dir(path_); }
+  if (mode == Open::fresh) {
+    create_dir(path_);
+    // A folder of somebody else's that happens to have a config.toml: not even a lock is left
+    // there.
+    if (holds_run(path_) && !detail::exists(lock_path(path_))) { refuse_used(path_); }
+  }
   files_ = std::make_unique<Files>(Files{.lock = take_lock(path_)});
+  for (const char* folder : {"ckpt", "replay", "dump"}) {
+    detail::refuse_link(fmt::format("{}/{}", path_, folder));
+  }
   if (mode == Open::fresh && holds_run(path_)) {
-    throw IoError(
-        fmt::format("{}: already holds a run; continue it with resume or choose another run.dir",
-                    path_),
-        Exit::cannot_create);
+    begun_before_ =
+        checkpoints_.steps().empty() && !detail::exists(fmt::format("{}/{}", path_, kMetrics));
+    if (!begun_before_) { refuse_used(path_); }
   }
 }
 
@@ -126,24 +192,51 @@ void RunDir::write(const std::string& name, const std::string& text) {
 }
 
 std::string RunDir::read(const std::string& name) const {
-  return detail::text_of(detail::read_file(fmt::format("{}/{}", path_, name)));
+  constexpr std::uint64_t kMost = 64'000'000;
+  return detail::text_of(detail::read_file(fmt::format("{}/{}", path_, name), kMost));
+}
+
+void RunDir::write_tensors(const std::string& name, std::span<const TensorView> tensors) {
+  PENSTOCK_CHECK(files_ != nullptr, ==, true);
+  const fs::path file = fs::path(path_) / name;
+  detail::make_dir(file.parent_path().string());
+  save_safetensors(file.string(), tensors, {{"format", "pt"}});
 }
 
 void RunDir::log(std::int64_t step, std::span<const Metric> metrics) {
   PENSTOCK_CHECK(files_ != nullptr, ==, true);
-  if (!files_->metrics) {
-    files_->metrics.emplace(fmt::format("{}/{}", path_, kMetrics), O_WRONLY | O_CREAT | O_APPEND);
-  }
-  detail::append(*files_->metrics, detail::bytes_of(metrics_line(step, metrics)));
-  files_->event_file(path_).scalars(step, metrics);
+  files_->lines.add(metrics_line(step, metrics));
+  files_->records.add({step, {metrics.begin(), metrics.end()}});
+  flush_log();
 }
 
-void RunDir::rewind(std::int64_t step) {
+void RunDir::flush_log() {
+  Files& files = *files_;
+  files.log_error.clear();
+  try {
+    files.lines.drain([&](const std::string& line) { files.write_line(path_, line); });
+  } catch (const IoError& error) {
+    files.metrics.reset();  // a disk that was mounted again wants another descriptor
+    files.log_error = error.what();
+  }
+  try {
+    files.records.drain(
+        [&](const Scalars& x) { files.event_file(path_).scalars(x.step, x.metrics); });
+  } catch (const IoError& error) { files.log_error = error.what(); }
+}
+
+RunDir::LogState RunDir::log_state() const {
+  return {.error = files_->log_error,
+          .waiting = std::max(files_->lines.waiting(), files_->records.waiting()),
+          .lost = std::max(files_->lines.lost(), files_->records.lost())};
+}
+
+void RunDir::rewind(std::int64_t step, const std::string& but) {
   PENSTOCK_CHECK(files_ != nullptr, ==, true);
   files_->metrics.reset();  // it will be another file
   const std::string path = fmt::format("{}/{}", path_, kMetrics);
   if (detail::exists(path)) {
-    const std::string kept = kept_lines(detail::text_of(detail::read_file(path)), step);
+    const std::string kept = kept_lines(detail::text_of(detail::read_file(path)), step, but);
     detail::replace_file(path, detail::bytes_of(kept));
   }
   // TensorBoard forgets the step of the event too, and this one is to stay.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 
 #include "core/store/atomic_file.h"
 #include "core/store/safetensors_header.h"
@@ -109,6 +110,10 @@ Safetensors Safetensors::parse(std::vector<std::byte> bytes, const std::string& 
          .data = data.subspan(claim.offsets[0], claim.offsets[1] - claim.offsets[0])});
     check_booleans(file.tensors_.back(), name);
   }
+  file.by_name_.resize(file.tensors_.size());
+  std::iota(file.by_name_.begin(), file.by_name_.end(), 0);
+  std::ranges::sort(file.by_name_, {},
+                    [&](std::size_t i) { return std::string_view(file.tensors_[i].name); });
   file.name_ = name;
   file.metadata_ = std::move(claims.metadata);
   file.bytes_ = std::move(bytes);  // the views stay valid: the memory changes its owner only
@@ -120,15 +125,15 @@ Safetensors Safetensors::read(const std::string& path) {
 }
 
 const TensorView& Safetensors::at(std::string_view tensor) const& {
-  const auto found = std::find_if(tensors_.begin(), tensors_.end(),
-                                  [&](const TensorView& view) { return view.name == tensor; });
-  if (found == tensors_.end()) {
+  const auto name_at = [&](std::size_t i) { return std::string_view(tensors_[i].name); };
+  const auto found = std::ranges::lower_bound(by_name_, tensor, {}, name_at);
+  if (found == by_name_.end() || name_at(*found) != tensor) {
     std::vector<std::string> names;
     for (const TensorView& view : tensors_) { names.push_back(view.name); }
     throw DataError(fmt::format("{}: the tensor '{}' is missing{}", name_, tensor,
                                 did_you_mean(tensor, names)));
   }
-  return *found;
+  return tensors_[*found];
 }
 
 }  // namespace penstock

@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/json_value.h"
 
 namespace penstock::detail {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::size_t kMaxRank = 64;  // as NumPy
 
@@ -90,9 +88,9 @@ class HeaderReader {
   }
   bool null() { refuse("null"); }
   bool boolean(bool /*value*/) { refuse("true or false"); }
-  bool binary(json::binary_t& /*value*/) { refuse("binary"); }
+  bool binary(Json::binary_t& /*value*/) { refuse("binary"); }
   bool parse_error(std::size_t position, const std::string& /*token*/,
-                   const json::exception& /*why*/) {
+                   const Json::exception& /*why*/) {
     throw DataError(fmt::format("{}: the header is not JSON at byte {}", name_, position));
   }
 
@@ -158,7 +156,7 @@ HeaderClaims parse_header(std::string_view text, const std::string& name) {
   }
   HeaderClaims claims;
   HeaderReader reader(claims, name);
-  json::sax_parse(text.begin(), text.end(), &reader);
+  Json::sax_parse(text.begin(), text.end(), &reader);
   return claims;
 }
 

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/store/safetensors_header.h"
 #include "penstock/core/base/check.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 
 namespace penstock::detail {
 namespace {
@@ -63,15 +62,18 @@ SafetensorsLayout lay_out(std::span<const TensorView> tensors,
     layout.data.push_back(tensors[i].data);
   }
 
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  OrderedJson header = OrderedJson::object();
   if (!metadata.empty()) { header[kMetadataKey] = metadata; }
+  // By its own index an object that keeps the order is searched from the front.
+  auto& entries = header.get_ref<OrderedJson::object_t&>();
   std::set<std::string> names;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const TensorView& tensor = tensors[i];
     PENSTOCK_CHECK(names.insert(tensor.name).second, ==, true);
-    header[tensor.name] = {{"dtype", dtype_name(tensor.dtype)},
-                           {"shape", tensor.shape},
-                           {"data_offsets", {begins[i], begins[i] + tensor.data.size()}}};
+    entries.emplace_back(
+        tensor.name, OrderedJson{{"dtype", dtype_name(tensor.dtype)},
+                                 {"shape", tensor.shape},
+                                 {"data_offsets", {begins[i], begins[i] + tensor.data.size()}}});
   }
   layout.head = framed(to_text(header));
   return layout;

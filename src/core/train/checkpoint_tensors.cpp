@@ -1,14 +1,14 @@
 #include "core/train/checkpoint_tensors.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 
 namespace penstock::detail {
 namespace {
@@ -31,6 +31,25 @@ at::ScalarType type_of(Dtype dtype) {
   throw std::logic_error("unknown dtype");
 }
 
+Dtype dtype_of(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat:
+      return Dtype::f32;
+    case at::kDouble:
+      return Dtype::f64;
+    case at::kInt:
+      return Dtype::i32;
+    case at::kLong:
+      return Dtype::i64;
+    case at::kByte:
+      return Dtype::u8;
+    case at::kBool:
+      return Dtype::boolean;
+    default:
+      throw std::logic_error("no checkpoint type for this tensor");
+  }
+}
+
 const char* const kNormaliser = "normaliser.obs";
 
 }  // namespace
@@ -38,15 +57,22 @@ const char* const kNormaliser = "normaliser.obs";
 Counters counters_of(const Checkpoint& checkpoint) {
   try {
     return parse_json(checkpoint.state).at("engine").get<Counters>();
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const Json::exception& error) {
     throw DataError(std::string("checkpoint: state.json: ") + error.what());
   }
+}
+
+std::int64_t checked_count(std::int64_t count, const std::string& name) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;  // what no run reaches, and JSON holds
+  if (count >= 0 && count <= kMost) { return count; }
+  throw DataError(fmt::format(
+      "checkpoint: state.json: {} is {}, expected 0 to 2^53; the file is damaged", name, count));
 }
 
 std::int64_t counter(const Counters& counters, const std::string& name) {
   const auto found = counters.find(name);
   if (found == counters.end()) { throw DataError("checkpoint: state.json: no engine." + name); }
-  return found->second;
+  return checked_count(found->second, "engine." + name);
 }
 
 at::Tensor read_tensor(const Checkpoint& checkpoint, const std::string& file,
@@ -63,12 +89,23 @@ at::Tensor read_tensor(const Checkpoint& checkpoint, const std::string& file,
 
 void read_into(const Checkpoint& checkpoint, const std::string& file, const std::string& name,
                const at::Tensor& target) {
-  const at::Tensor tensor = read_tensor(checkpoint, file, name);
+  copy_into(read_tensor(checkpoint, file, name), file, name, target);
+}
+
+void copy_into(const at::Tensor& tensor, const std::string& file, const std::string& name,
+               const at::Tensor& target) {
   if (tensor.sizes() != target.sizes() || tensor.scalar_type() != target.scalar_type()) {
     throw DataError("checkpoint: " + file + " '" + name +
                     "' has another shape or type than this config's");
   }
   target.copy_(tensor);
+}
+
+TensorView view_of(const std::string& name, const at::Tensor& tensor) {
+  return {.name = name,
+          .dtype = dtype_of(tensor.scalar_type()),
+          .shape = tensor.sizes().vec(),
+          .data = {static_cast<const std::byte*>(tensor.data_ptr()), tensor.nbytes()}};
 }
 
 void read_weights(const Checkpoint& checkpoint, Policy& policy) {

@@ -11,8 +11,7 @@
 #include "penstock/core/nn/policy.h"
 #include "penstock/core/store/checkpoint.h"
 
-// Reading the tensors of a checkpoint. All of it throws DataError that names the file and the
-// tensor.
+// The tensors of a checkpoint. Reading throws DataError that names the file and the tensor.
 
 namespace penstock::detail {
 
@@ -20,6 +19,8 @@ using Counters = std::map<std::string, std::int64_t>;
 
 /// The engine's counters of state.json.
 Counters counters_of(const Checkpoint& checkpoint);
+/// A count of something that a run has done; `name` is for the message.
+std::int64_t checked_count(std::int64_t count, const std::string& name);
 std::int64_t counter(const Counters& counters, const std::string& name);
 
 /// A copy, because the file's bytes go away and need not be aligned.
@@ -28,6 +29,12 @@ at::Tensor read_tensor(const Checkpoint& checkpoint, const std::string& file,
 /// Into a tensor of the same shape and type.
 void read_into(const Checkpoint& checkpoint, const std::string& file, const std::string& name,
                const at::Tensor& target);
+/// Of one that was read; the names are for the message.
+void copy_into(const at::Tensor& tensor, const std::string& file, const std::string& name,
+               const at::Tensor& target);
+
+/// A view of a tensor that is contiguous and on the CPU; of its memory, which must stay.
+TensorView view_of(const std::string& name, const at::Tensor& tensor);
 
 /// Every parameter by name.
 void read_weights(const Checkpoint& checkpoint, Policy& policy);

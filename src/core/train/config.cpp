@@ -1,7 +1,6 @@
 #include "penstock/core/train/config.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,24 +9,13 @@
 #include "penstock/core/algo/learner.h"
 #include "penstock/core/algo/ppo.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/find_entry.h"
 #include "penstock/core/nn/network.h"
 
 namespace penstock {
 namespace {
 
 constexpr std::int64_t kEndless = 1'000'000'000'000'000;  // steps; what total_timesteps may say
-
-template <class Entry>
-const Entry& find_entry(const std::vector<Entry>& entries, const std::string& key,
-                        const std::string& name) {
-  std::vector<std::string> names;
-  for (const Entry& entry : entries) {
-    if (entry.name == name) { return entry; }
-    names.push_back(entry.name);
-  }
-  throw ConfigError(fmt::format("{} = {}: not one of {}{}", key, name, fmt::join(names, ", "),
-                                did_you_mean(name, names)));
-}
 
 std::string chosen(const Settings& settings, const char* path, const std::string& otherwise) {
   const Setting* setting = settings.find(path);
@@ -44,15 +32,6 @@ void insert_after(std::vector<Field>& fields, const std::string& section,
 }
 
 }  // namespace
-
-std::unique_ptr<EnvFactory> Catalog::env(const std::string& name) const {
-  const auto known =
-      std::ranges::find_if(envs, [&](const EnvEntry& entry) { return entry.name == name; });
-  if (known == envs.end() && other_env) {
-    if (std::unique_ptr<EnvFactory> other = other_env(name)) { return other; }
-  }
-  return find_entry(envs, "env.id", name).make_factory();
-}
 
 std::unique_ptr<NetworkFactory> Catalog::network(const std::string& name) const {
   return find_entry(networks, "net.kind", name).make_factory();
@@ -172,19 +151,6 @@ MemoryEstimate RunPlan::memory() const {
           .optimiser = 2 * weights,
           // Activations, their gradients and the gathered rows.
           .batches = config_.rollout.shards * piece * (8 * network->floats_per_row() + row)};
-}
-
-void RunPlan::require_memory(std::int64_t available) const {
-  const MemoryEstimate need = memory();
-  if (need.total() <= available) { return; }
-  const auto megabytes = [](std::int64_t bytes) { return bytes / 1e6; };
-  throw ConfigError(fmt::format(
-      "the run needs about {:.0f} MB and {:.0f} MB are free: rollout {:.0f} MB (rollout.steps x "
-      "env.num_envs and the rollouts of an update), weights and gradients {:.0f} MB (net.*, "
-      "rollout.shards), optimiser {:.0f} MB, batches {:.0f} MB (the minibatch); lower what takes "
-      "the most",
-      megabytes(need.total()), megabytes(available), megabytes(need.rollout),
-      megabytes(need.weights), megabytes(need.optimiser), megabytes(need.batches)));
 }
 
 namespace {

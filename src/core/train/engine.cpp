@@ -91,6 +91,17 @@ Fusion fusion_of(const std::string& learner) {
                               : Fusion::when_fit;
 }
 
+/// Notes of all processes' envs for all processes.
+SharedLearner::Join join_over(Peers& peers) {
+  if (peers.alone()) { return {}; }
+  return [&peers](std::span<const std::byte> here) {
+    std::vector<std::byte> all;
+    for (const auto& part : peers.gather(here)) { all.insert(all.end(), part.begin(), part.end()); }
+    peers.broadcast(all);
+    return all;
+  };
+}
+
 /// Before any thread of the pool exists, see warm_up() and use_isa().
 Policy warm_policy(const RunPlan& plan, const EnvSpec& spec, const ActionHead& head,
                    const Shards& shards) {
@@ -115,6 +126,7 @@ Engine::Parts::Parts(const RunPlan& plan, Peers& peers)
       samples_per_update(plan.samples_per_update()),
       shards(static_cast<std::size_t>(config.env.num_envs),
              static_cast<std::size_t>(config.rollout.shards), peers.rank(), peers.size()),
+      join(join_over(peers)),
       envs(plan.env().make_slice(shards.slice(), config.seed)),
       head(make_action_head(envs->spec().action, config.net.squash)),
       policy(warm_policy(plan, envs->spec(), *head, shards)),
@@ -191,7 +203,7 @@ Metrics Engine::update(double done) {
   const double progress = std::clamp(std::max(before / total, done), 0.0, 1.0);
   Metrics metrics = parts_->learner->update(parts_->buffer, progress);
   parts_->sampler.adopt(parts_->publish());
-  if (SharedLearner* shared = parts_->envs->shared()) { shared->between_rollouts(); }
+  if (SharedLearner* shared = parts_->envs->shared()) { shared->between_rollouts(parts_->join); }
   parts_->sampler.restart();
   parts_->whole = true;
   parts_->update_s = watch.seconds();
@@ -206,6 +218,7 @@ Engine::Tuning Engine::tuning() const {
 
 double Engine::cpu_used_s() const { return cpu_seconds() + parts_->envs->processes().cpu_s; }
 bool Engine::whole() const { return parts_->whole; }
+std::vector<SkippedMinibatch> Engine::take_skipped() { return parts_->learner->take_skipped(); }
 bool Engine::fused() const { return parts_->policy.is_fused(); }
 
 std::int64_t Engine::timesteps() const {

@@ -13,6 +13,7 @@ struct Engine::Parts {
   RunConfig config;
   std::int64_t samples_per_update;
   Shards shards;
+  SharedLearner::Join join;
   std::unique_ptr<VecEnv> envs;
   std::shared_ptr<const ActionHead> head;
   Policy policy;

@@ -3,12 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/train/checkpoint_tensors.h"
 #include "core/train/engine_parts.h"
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 
 // What a checkpoint holds, file by file:
 //   model   the weights by name, and normaliser.obs [F, 3] (count, mean, sum of squared deviations)
@@ -18,52 +17,67 @@
 namespace penstock {
 namespace {
 
-using Json = nlohmann::json;
-
-Dtype dtype_of(at::ScalarType type) {
-  switch (type) {
-    case at::kFloat:
-      return Dtype::f32;
-    case at::kDouble:
-      return Dtype::f64;
-    case at::kInt:
-      return Dtype::i32;
-    case at::kLong:
-      return Dtype::i64;
-    case at::kByte:
-      return Dtype::u8;
-    case at::kBool:
-      return Dtype::boolean;
-    default:
-      throw std::logic_error("no checkpoint type for this tensor");
-  }
-}
-
-/// Collects named tensors as views, keeping alive what had to be copied.
+/// Copies named tensors into a snapshot, over those of the last time where they fit.
 class Writer {
  public:
-  explicit Writer(Engine::Snapshot& snapshot) : snapshot_(snapshot) {}
-  void add(const std::string& file, const std::string& name, const at::Tensor& tensor) {
+  explicit Writer(Engine::Snapshot& snapshot) : tensors_(snapshot.tensors) {}
+  void add(const std::string& file, const std::string& name, const at::Tensor& tensor,
+           std::int64_t env_dim = -1) {
     if (!tensor.defined()) { return; }
-    const at::Tensor& kept = snapshot_.kept_tensors.emplace_back(tensor.to(at::kCPU).contiguous());
-    snapshot_.data.tensors[file].push_back(
-        {.name = name,
-         .dtype = dtype_of(kept.scalar_type()),
-         .shape = kept.sizes().vec(),
-         .data = {static_cast<const std::byte*>(kept.data_ptr()), kept.nbytes()}});
+    if (used_ == tensors_.size()) { tensors_.emplace_back(); }
+    Engine::Snapshot::Entry& entry = tensors_[used_++];
+    entry.file = file;
+    entry.name = name;
+    entry.env_dim = env_dim;
+    if (!fits(entry.tensor, tensor)) { entry.tensor = at::empty_like(tensor, at::kCPU); }
+    sources_.push_back(tensor);
+  }
+  /// Training waits for this: all threads copy.
+  void copy(ThreadPool& pool) {
+    tensors_.resize(used_);
+    pool.run(used_, [this](std::size_t i) { tensors_[i].tensor.copy_(sources_[i]); });
   }
 
  private:
-  Engine::Snapshot& snapshot_;
+  static bool fits(const at::Tensor& kept, const at::Tensor& tensor) {
+    return kept.defined() && kept.scalar_type() == tensor.scalar_type() &&
+           kept.sizes() == tensor.sizes() && kept.strides() == tensor.strides();
+  }
+
+  std::vector<Engine::Snapshot::Entry>& tensors_;
+  std::vector<at::Tensor> sources_;
+  std::size_t used_ = 0;
 };
+
+void require_finite(const Engine::Snapshot::Entry& entry) {
+  const bool learnt = entry.file == "model" || entry.file == "optim";
+  if (!learnt || !entry.tensor.is_floating_point() || entry.tensor.isfinite().all().item<bool>()) {
+    return;
+  }
+  throw Error(
+      Exit::failed,
+      fmt::format("'{}' is not finite, so no checkpoint is made of it; the last one is from "
+                  "before: resume it with a lower learning_rate or a max_grad_norm",
+                  entry.name));
+}
+
+/// Of a tensor with a row for each env of the run, those of this process.
+at::Tensor own_rows(const at::Tensor& tensor, std::int64_t dim, const EnvSlice& slice) {
+  if (tensor.dim() <= dim || tensor.size(dim) != static_cast<std::int64_t>(slice.total())) {
+    throw DataError("checkpoint: it is of another number of envs");
+  }
+  return tensor.narrow(dim, static_cast<std::int64_t>(slice.first),
+                       static_cast<std::int64_t>(slice.count));
+}
 
 /// A learner's state has the names and shapes of a fresh one's.
 void load_learner(const Checkpoint& checkpoint, const detail::Counters& counters,
-                  Learner& learner) {
+                  const EnvSlice& slice, Learner& learner) {
   LearnerState state = learner.save();
   for (LearnerState::Entry& entry : state.tensors) {
     const at::Tensor fresh = entry.tensor;
     entry.tensor = detail::read_tensor(checkpoint, entry.file, entry.name);
+    if (entry.by_env) { entry.tensor = own_rows(entry.tensor, 0, slice).contiguous(); }
     if (entry.tensor.sizes() != fresh.sizes() ||
         entry.tensor.scalar_type() != fresh.scalar_type()) {
       throw DataError("checkpoint: " + entry.file + " '" + entry.name +
@@ -78,31 +92,27 @@ void add_envs(VecEnv& envs, Engine::Snapshot& snapshot, Writer& writer) {
   at::Tensor offsets = at::empty({static_cast<std::int64_t>(envs.num_envs()) + 1}, at::kLong);
   auto* offset = offsets.data_ptr<std::int64_t>();
   *offset++ = 0;
+  snapshot.env_bytes.clear();
   for (std::size_t i = 0; i < envs.num_envs(); ++i) {
     envs.save(i, snapshot.env_bytes);
     *offset++ = snapshot.env_bytes.size();
   }
-  writer.add("envs", "env.offsets", offsets);
-  snapshot.data.tensors["envs"].push_back({.name = "env.bytes",
-                                           .dtype = Dtype::u8,
-                                           .shape = {std::ssize(snapshot.env_bytes)},
-                                           .data = snapshot.env_bytes});
+  writer.add("envs", "env.offsets", offsets, 0);
   snapshot.shared_bytes = save_shared(envs);
-  if (snapshot.shared_bytes.empty()) { return; }
-  snapshot.data.tensors["envs"].push_back({.name = "env.shared",
-                                           .dtype = Dtype::u8,
-                                           .shape = {std::ssize(snapshot.shared_bytes)},
-                                           .data = snapshot.shared_bytes});
 }
 
-void load_envs(const Checkpoint& checkpoint, VecEnv& envs) {
+TensorView bytes_view(const char* name, std::span<const std::byte> bytes) {
+  return {.name = name, .dtype = Dtype::u8, .shape = {std::ssize(bytes)}, .data = bytes};
+}
+
+void load_envs(const Checkpoint& checkpoint, const EnvSlice& slice, VecEnv& envs) {
   const at::Tensor offsets = detail::read_tensor(checkpoint, "envs", "env.offsets");
   const at::Tensor bytes = detail::read_tensor(checkpoint, "envs", "env.bytes");
   if (offsets.scalar_type() != at::kLong || bytes.scalar_type() != at::kByte ||
-      offsets.numel() != static_cast<std::int64_t>(envs.num_envs()) + 1) {
+      offsets.numel() != static_cast<std::int64_t>(slice.total()) + 1) {
     throw DataError("checkpoint: it is of another number of envs");
   }
-  const auto* offset = offsets.data_ptr<std::int64_t>();
+  const auto* offset = offsets.data_ptr<std::int64_t>() + slice.first;
   const std::span<const std::byte> all(static_cast<const std::byte*>(bytes.data_ptr()),
                                        bytes.nbytes());
   for (std::size_t i = 0; i < envs.num_envs(); ++i) {
@@ -115,37 +125,59 @@ void load_envs(const Checkpoint& checkpoint, VecEnv& envs) {
   }
 }
 
+/// The checkpoint's name says how far it is.
+void check_place(const Sampler::State& state, std::size_t num_envs, std::int64_t step) {
+  const auto envs = static_cast<std::int64_t>(num_envs);
+  if (state.steps_per_env == step / envs && step % envs == 0) { return; }
+  throw DataError(fmt::format(
+      "checkpoint {}: state.json: engine.steps_per_env is {} for {} envs; the file is damaged",
+      step, state.steps_per_env, envs));
+}
+
 }  // namespace
 
-std::unique_ptr<Engine::Snapshot> Engine::snapshot() const {
-  auto snapshot = std::make_unique<Snapshot>();
-  Writer writer(*snapshot);
+void Engine::snapshot(Snapshot& into) const {
+  Writer writer(into);
   Parts& p = *parts_;
   for (const ParameterSlot& slot : p.policy.slots()) {
     writer.add("model", slot.name, Policy::view(p.policy.weights(), slot));
   }
   const LearnerState learner = p.learner->save();
   for (const LearnerState::Entry& entry : learner.tensors) {
-    writer.add(entry.file, entry.name, entry.tensor);
+    writer.add(entry.file, entry.name, entry.tensor, entry.by_env ? 0 : -1);
   }
   const Sampler::State sampler = p.sampler.save();
   writer.add("model", "normaliser.obs", sampler.obs_moments);
-  writer.add("envs", "carry.obs", sampler.carry_obs);
-  writer.add("envs", "carry.legal", sampler.carry_legal);
-  writer.add("envs", "tally.obs", sampler.obs_tally);
-  writer.add("envs", "episodes", sampler.episodes);
-  add_envs(*p.envs, *snapshot, writer);
+  writer.add("envs", "carry.obs", sampler.carry_obs, 0);
+  writer.add("envs", "carry.legal", sampler.carry_legal, 0);
+  writer.add("envs", "tally.obs", sampler.obs_tally, 0);
+  writer.add("envs", "episodes", sampler.episodes, 0);
+  add_envs(*p.envs, into, writer);
   if (sampler.position > 0) {
     for (const auto& [name, tensor] : p.buffer.tensors()) {
-      writer.add("envs", "rollout." + name, tensor);
+      writer.add("envs", "rollout." + name, tensor, 1);
     }
   }
+  writer.copy(p.pool);
   Json counters = learner.counters;
   counters["position"] = sampler.position;
   counters["steps_per_env"] = sampler.steps_per_env;
   counters["updates"] = p.policy.version();
-  snapshot->data.state = to_text(counters);
-  return snapshot;
+  into.counters = to_text(counters);
+}
+
+CheckpointData Engine::Snapshot::data() {
+  CheckpointData data;
+  for (Entry& entry : tensors) {
+    require_finite(entry);
+    entry.rows = entry.tensor.contiguous();
+    data.tensors[entry.file].push_back(detail::view_of(entry.name, entry.rows));
+  }
+  data.tensors["envs"].push_back(bytes_view("env.bytes", env_bytes));
+  if (!shared_bytes.empty()) {
+    data.tensors["envs"].push_back(bytes_view("env.shared", shared_bytes));
+  }
+  return data;
 }
 
 void Engine::start_from(const Checkpoint& checkpoint) {
@@ -180,26 +212,29 @@ void Engine::restore(const Checkpoint& checkpoint) {
   const auto counters = detail::counters_of(checkpoint);
   detail::read_weights(checkpoint, p.policy);
   p.policy.set_version(detail::counter(counters, "updates"));
-  load_learner(checkpoint, counters, *p.learner);
+  const EnvSlice slice = p.shards.slice();
+  load_learner(checkpoint, counters, slice, *p.learner);
   load_shared(*p.envs, detail::shared_bytes(checkpoint));
-  load_envs(checkpoint, *p.envs);
+  load_envs(checkpoint, slice, *p.envs);
 
   detail::check_normalised(checkpoint, p.config.normalise.obs);
   Sampler::State state;
   state.position = detail::counter(counters, "position");
   state.steps_per_env = detail::counter(counters, "steps_per_env");
+  check_place(state, slice.total(), checkpoint.step);
   if (p.config.normalise.obs) {
     state.obs_moments = detail::read_tensor(checkpoint, "model", "normaliser.obs");
     state.obs_tally = detail::read_tensor(checkpoint, "envs", "tally.obs");
   }
-  state.carry_obs = detail::read_tensor(checkpoint, "envs", "carry.obs");
-  if (p.buffer.legal.defined()) {
-    state.carry_legal = detail::read_tensor(checkpoint, "envs", "carry.legal");
-  }
+  const auto rows = [&](const std::string& name, std::int64_t dim) {
+    return own_rows(detail::read_tensor(checkpoint, "envs", name), dim, slice);
+  };
+  state.carry_obs = rows("carry.obs", 0);
+  if (p.buffer.legal.defined()) { state.carry_legal = rows("carry.legal", 0); }
   state.episodes = detail::read_tensor(checkpoint, "envs", "episodes");
   if (state.position > 0) {
     for (const auto& [name, tensor] : p.buffer.tensors()) {
-      detail::read_into(checkpoint, "envs", "rollout." + name, tensor);
+      detail::copy_into(rows("rollout." + name, 1), "envs", "rollout." + name, tensor);
     }
   }
   p.sampler.load(state);

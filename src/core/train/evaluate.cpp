@@ -108,7 +108,10 @@ Metrics means_of(const std::vector<std::string>& names, const std::vector<Episod
   return means;
 }
 
-EvalResult summarise(const std::vector<EpisodeEnd>& ends, std::int64_t max_steps) {
+}  // namespace
+
+EvalResult summarise(const std::vector<EpisodeEnd>& ends, const EnvSpec& spec,
+                     std::int64_t max_steps) {
   EvalResult result;
   if (ends.empty()) { return result; }
   Moments rewards;
@@ -130,10 +133,9 @@ EvalResult summarise(const std::vector<EpisodeEnd>& ends, std::int64_t max_steps
   result.ci95_high = rewards.mean + half;
   result.mean_ep_length = lengths.mean;
   result.success_rate = successes.count > 0 ? successes.mean : std::nan("");
+  result.stats = means_of(spec.stats, ends);
   return result;
 }
-
-}  // namespace
 
 std::vector<EpisodeEnd> play_episodes(const Player& player, const EnvFactory& env, ThreadPool& pool,
                                       const EvalOptions& options) {
@@ -141,14 +143,16 @@ std::vector<EpisodeEnd> play_episodes(const Player& player, const EnvFactory& en
   const RandomKey key{.seed = options.seed, .stream = Stream::evaluate};
   const std::uint64_t base = Random(key).next64();
   std::vector<EpisodeEnd> ends(episodes);
-  const std::size_t workers = std::min(pool.size(), episodes);
+  const std::size_t played = (episodes + options.stride - 1 - options.first) / options.stride;
+  const std::size_t workers = std::min(pool.size(), std::max<std::size_t>(1, played));
   const std::unique_ptr<VecEnv> envs = env.make(workers, base);
   std::vector<std::unique_ptr<Actor>> actors;
   for (std::size_t i = 0; i < workers; ++i) { actors.push_back(make_actor(player.model)); }
   load_shared(*envs, player.shared);
   if (SharedLearner* shared = envs->shared()) { shared->begin_evaluation(); }
   pool.run(workers, [&](std::size_t worker) {
-    for (std::size_t i = worker; i < episodes; i += workers) {
+    const std::size_t stride = options.stride * workers;
+    for (std::size_t i = options.first + options.stride * worker; i < episodes; i += stride) {
       constexpr unsigned kBits = 33;  // leaves 31: a seed that any env takes
       envs->seed(worker, episode_seed(base, i, 0) >> kBits);
       Episode episode(*actors[worker], *envs, worker, i);
@@ -163,9 +167,7 @@ std::vector<EpisodeEnd> play_episodes(const Player& player, const EnvFactory& en
 EvalResult evaluate(const Player& player, const EnvFactory& env, ThreadPool& pool,
                     const EvalOptions& options) {
   const std::vector<EpisodeEnd> ends = play_episodes(player, env, pool, options);
-  EvalResult result = summarise(ends, options.max_steps);
-  result.stats = means_of(env.spec().stats, ends);
-  return result;
+  return summarise(ends, env.spec(), options.max_steps);
 }
 
 }  // namespace penstock

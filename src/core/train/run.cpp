@@ -7,12 +7,11 @@
 
 #include <algorithm>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json.h"
-#include "penstock/core/base/memory.h"
+#include "penstock/core/base/json_value.h"
+#include "penstock/core/base/limits.h"
 #include "penstock/core/base/thread_pool.h"
 #include "penstock/core/base/version_info.h"
 #include "penstock/core/fused/isa.h"
@@ -21,8 +20,6 @@
 
 namespace penstock {
 namespace {
-
-using Json = nlohmann::json;
 
 /// Computes with one intra-op thread, as shards do; the caller's number is given back.
 class OneTorchThread {
@@ -81,29 +78,37 @@ std::string manifest(const RunPlan& plan, const std::map<std::string, std::strin
 /// What must hold before a directory is touched.
 std::shared_ptr<const RunPlan> possible(std::shared_ptr<const RunPlan> plan) {
   device_of(plan->config().device);
-  plan->require_memory(available_memory());
+  plan->require_room(Limits());
   return plan;
+}
+
+/// With the newest policy of the run in `path`; nothing where that is empty.
+template <class Take>
+void with_policy_of(const std::string& path, const Note& note, const Take& take) {
+  if (path.empty()) { return; }
+  RunDir from(path, RunDir::Open::read);
+  try {
+    take(chosen_checkpoint(from, "latest", CheckpointPart::policy, note));
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("run.start_from = {}: {}", path, error.what()));
+  }
 }
 
 }  // namespace
 
 void take_policy(Engine& engine, const std::string& path, const Note& note) {
-  if (path.empty()) { return; }
-  RunDir from(path, RunDir::Open::read);
-  try {
-    engine.start_from(chosen_checkpoint(from, "latest", CheckpointPart::policy, note));
-  } catch (const DataError& error) {
-    throw DataError(fmt::format("run.start_from = {}: {}", path, error.what()));
-  }
+  with_policy_of(path, note, [&](const Checkpoint& from) { engine.start_from(from); });
 }
 
 Run::Run(std::shared_ptr<const RunPlan> plan, const std::string& dir, RunDir::Open mode,
          const RunOptions& options)
     : plan_(possible(std::move(plan))),
       dir_(dir, mode, plan_->config().run.keep),
-      trainer_(std::make_unique<Trainer>(*plan_, dir_, options.listener)) {}
+      trainer_(std::make_unique<Trainer>(*plan_, dir_, options.listener, *options.peers)) {}
 
 Run::~Run() = default;
+
+void Run::write_config() { dir_.write("config.toml", signed_config(to_toml(plan_->fields()))); }
 
 void Run::save() { trainer_->save(); }
 
@@ -115,10 +120,22 @@ std::unique_ptr<Run> Run::fresh(std::shared_ptr<const RunPlan> plan, const RunOp
   const OneTorchThread one;
   const std::string dir = options.dir.empty() ? plan->run_dir() : options.dir;
   std::unique_ptr<Run> run(new Run(std::move(plan), dir, RunDir::Open::fresh, options));
-  take_policy(run->engine(), run->plan_->config().run.start_from, options.listener.note);
-  run->dir_.write("config.toml", to_toml(run->plan_->fields()));
-  run->dir_.write("manifest.json", manifest(*run->plan_, options.dependencies));
-  run->save();  // from the first moment on there is something to resume
+  if (run->dir_.begun_before()) {
+    options.listener.note(fmt::format(
+        "warning: {} holds a run that ended before its first checkpoint: it starts anew", dir));
+  }
+  with_policy_of(run->plan_->config().run.start_from, options.listener.note,
+                 [&](const Checkpoint& from) { run->trainer_->start_from(from); });
+  try {
+    run->write_config();
+    run->dir_.write("manifest.json", manifest(*run->plan_, options.dependencies));
+    run->save();  // from the first moment on there is something to resume
+  } catch (const IoError& error) {
+    throw IoError(fmt::format("the run cannot begin: {}; make room there or make it writable, or "
+                              "choose another run.dir",
+                              error.what()),
+                  error.exit());
+  }
   return run;
 }
 
@@ -127,7 +144,7 @@ std::unique_ptr<Run> Run::resume(const std::string& dir, std::shared_ptr<const R
   const OneTorchThread one;
   std::unique_ptr<Run> run(new Run(std::move(plan), dir, RunDir::Open::resume, options));
   run->trainer_->resume();
-  run->dir_.write("config.toml", to_toml(run->plan_->fields()));
+  run->write_config();
   return run;
 }
 
@@ -136,21 +153,47 @@ Summary Run::run(const std::atomic<bool>& stop) {
   return trainer_->run(stop);
 }
 
-Settings recorded_settings(const std::string& dir, const Note& note) {
-  const RunDir files(dir, RunDir::Open::read);
-  Settings settings;
-  settings.add_toml(files.read("config.toml"), "config.toml");
-  const Json recorded = try_parse_json(files.read("manifest.json"));
-  const Json told = recorded.is_object() ? recorded.value("isa", Json("auto")) : Json("auto");
-  if (!told.is_string()) {
+namespace {
+
+/// The instruction set that a run began with, where its manifest can tell.
+std::string recorded_isa(const RunDir& files, const Note& note) {
+  Json manifest;
+  try {
+    manifest = try_parse_json(files.read("manifest.json"));
+  } catch (const IoError&) {
+    // As one that is torn.
+  }
+  if (!manifest.is_object()) {
+    note(fmt::format(
+        "warning: {}/manifest.json is missing or torn: the run goes on with this "
+        "machine's instruction set; if it began with another, its last bits will differ",
+        files.path()));
+    return "";
+  }
+  const Json isa = manifest.value("isa", Json(""));
+  if (!isa.is_string()) {
     throw DataError(
         fmt::format("{}/manifest.json: isa is {}, not a name; delete the key to go on with what "
                     "this machine has",
-                    dir, to_text(told)));
+                    files.path(), to_text(isa)));
   }
-  const auto isa = told.get<std::string>();
+  return isa.get<std::string>();
+}
+
+}  // namespace
+
+Settings recorded_settings(const std::string& dir, const Trust& trust, const Note& note) {
+  RunDir files(dir, RunDir::Open::read);
+  if (files.checkpoints().steps().empty()) {
+    throw DataError(dir +
+                    ": nothing to resume yet: the run ended before its first checkpoint; start it "
+                    "anew with the same penstock train");
+  }
+  Settings settings = recorded_config(files, trust, note);
+  const std::string isa = recorded_isa(files, note);
+  if (isa.empty() || isa == "auto") { return settings; }
   const std::vector<std::string> there = fused::supported_isas();
-  if (isa != "auto" && std::ranges::find(there, isa) == there.end()) {
+  if (std::ranges::find(there, isa) == there.end()) {
     note(
         fmt::format("warning: the run began on {}, which this machine lacks: it goes on with {}, "
                     "and its last bits will differ",

@@ -54,7 +54,7 @@ Player player_of(const RunPlan& plan, const Checkpoint& checkpoint) {
 TrainedRun open_run(const RunChoice& choice, const Catalog& catalog, const Note& note) {
   RunDir dir(choice.dir, RunDir::Open::read);
   TrainedRun run;
-  run.settings.add_toml(dir.read("config.toml"), "config.toml");
+  run.settings = recorded_config(dir, choice.trust, note);
   for (const Setting& change : choice.changes.all()) { run.settings.append(change); }
   run.plan = std::make_unique<RunPlan>(run.settings, catalog);
   const Checkpoint checkpoint =

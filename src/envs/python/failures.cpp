@@ -2,19 +2,18 @@
 
 #include <algorithm>
 #include <csignal>
-#include <nlohmann/json.hpp>
 
+#include "envs/python/process_tree.h"
 #include "envs/python/slot.h"
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
+#include "penstock/core/base/text.h"
 #include "penstock/envs/python/process_env.h"
 
 // What happens when an env or its worker fails: noticing, starting again, telling.
 
 namespace penstock {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::size_t kLastActions = 5;  // in a message
 constexpr std::int64_t kAlike = 3;       // failures that show that there will be no other
@@ -42,7 +41,7 @@ void ProcessEnv::look_after(std::size_t worker, std::uint32_t generation, bool l
     const double deadline = deadline_of(worker);
     w.process.send(SIGUSR1);  // the worker says on stderr where it is
     (void)w.process.ended_within(kLastWordsS);
-    w.process.kill();
+    detail::end_tree(w.process);
     (void)w.process.ended_within(kDyingS);
     launcher_->end_of(w.process);
     restart(worker, fmt::format("no answer within {} s: its worker was killed", deadline));
@@ -113,18 +112,15 @@ void ProcessEnv::refuse_if_hopeless(std::size_t env, const std::string& cause) {
 void ProcessEnv::add_incident(const std::string& what, std::string replay,
                               std::string replay_name) {
   const std::scoped_lock lock(incidents_mutex_);
-  ++restarts_;
-  if (first_cause_.empty()) { first_cause_ = what; }
-  const bool spent = restarts_ > options_.max_restarts;
-  const std::string deed =
-      spent ? "" : fmt::format("; started again ({} of {})", restarts_, options_.max_restarts);
+  const std::string shown = printable(what);
+  budget_.add(since_start_.seconds(), shown);
+  if (first_cause_.empty()) { first_cause_ = shown; }
+  const std::string deed = budget_.spent() ? ""
+                                           : fmt::format("; started again ({} of {})",
+                                                         budget_.count(), options_.max_restarts);
   incidents_.push_back(
-      {what + deed, std::move(replay), std::move(replay_name), options_.replay_options});
-  if (spent) {
-    throw Error(Exit::failed,
-                fmt::format("envs failed {} times, more than env.max_restarts = {}; the first: {}",
-                            restarts_, options_.max_restarts, first_cause_));
-  }
+      {shown + deed, std::move(replay), std::move(replay_name), options_.replay_options});
+  if (budget_.spent()) { throw Error(Exit::failed, budget_.text()); }
 }
 
 std::string ProcessEnv::replay_text(std::size_t env, const std::string& cause) const {

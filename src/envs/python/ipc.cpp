@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,12 +18,13 @@
 
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/stopwatch.h"
+#include "penstock/core/base/text.h"
 
 namespace penstock::detail {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what, int error = errno) {
-  throw IoError(fmt::format("env workers: {}: {}", what, std::strerror(error)));
+  throw IoError(fmt::format("env workers: {}: {}", what, system_text(error)));
 }
 
 constexpr int kFirst = 3;  // after stdin, stdout and stderr
@@ -45,6 +47,8 @@ struct SpawnPlan {
   SpawnPlan() {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawnattr_init(&attributes);
+    // The terminal is the parent's: who reads from it in a group of its own is stopped.
+    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     // stdout belongs to the parent's result: what an env prints goes to stderr.
     ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
     sigset_t none{};
@@ -97,7 +101,8 @@ Process spawn_python(const std::string& python, const std::vector<std::string>& 
     ::posix_spawn_file_actions_adddup2(&plan.actions, sources[i].get(),
                                        kFirst + static_cast<int>(i));
   }
-  std::vector<std::string> arguments = {python, "-m", "penstock_worker"};
+  // -P: a numpy.py in the current folder is not what the worker means by numpy.
+  std::vector<std::string> arguments = {python, "-P", "-m", "penstock_worker"};
   arguments.insert(arguments.end(), words.begin(), words.end());
   std::vector<char*> argv;
   argv.reserve(arguments.size() + 1);
@@ -110,10 +115,15 @@ Process spawn_python(const std::string& python, const std::vector<std::string>& 
     throw ConfigError(
         fmt::format("env.python = {}: {}; name the interpreter that has penstock and "
                     "your env: --set env.python=PATH",
-                    python, std::strerror(error)));
+                    python, system_text(error)));
   }
   const int pidfd = ::syscall(SYS_pidfd_open, pid, 0);
-  if (pidfd < 0) { refuse("pidfd_open"); }
+  if (pidfd < 0) {
+    const int why = errno;
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    refuse("pidfd_open", why);
+  }
   return {pid, pidfd};
 }
 
@@ -181,6 +191,7 @@ std::string receive_line(int socket, double seconds, Descriptor* descriptor,
     const ssize_t size = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     if (size < 0 && errno == EINTR) { continue; }
     if (size <= 0) { refuse("the server of workers is gone", EPIPE); }
+    if ((message.msg_flags & MSG_CTRUNC) != 0) { refuse("receive a descriptor", EMFILE); }
     text.append(buffer.data(), size);
     const cmsghdr* head = CMSG_FIRSTHDR(&message);
     if (head != nullptr && head->cmsg_type == SCM_RIGHTS) {

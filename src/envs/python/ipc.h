@@ -20,6 +20,7 @@ class Descriptor {
   }
   ~Descriptor();
   [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] int release() { return std::exchange(fd_, -1); }
   void close();
 
  private:

@@ -5,22 +5,21 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "envs/python/ipc.h"
+#include "envs/python/process_tree.h"
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 
 namespace penstock {
 namespace {
 
 using detail::Descriptor;
-using Json = nlohmann::json;
 
 constexpr double kAnswerS = 20;  // to fork, or to say how a process ended
+constexpr double kCleanUpS = 5;  // for a server to end what envs have left running
 
 /// For an answer to describe(). A trial holds to its deadlines by itself; what is left is an import
 /// that hangs.
@@ -49,74 +48,37 @@ class Lifeline {
   detail::Pair ends_;
 };
 
-class SpawnLauncher final : public Launcher {
- public:
-  explicit SpawnLauncher(WorkerCommand command)
-      : command_(std::move(command)), payload_(detail::memory_with(command_.payload)) {}
-
-  std::string describe(const TrialOptions& options) override {
-    detail::Pair socket = detail::make_socket();
-    const Process process =
-        detail::spawn_python(command_.python,
-                             {"describe", fmt::format("{}", options.start_deadline_s),
-                              fmt::format("{}", options.step_deadline_s)},
-                             {payload_.get(), lifeline_.get(), socket.theirs.get()});
-    socket.theirs.close();
-    try {
-      std::string answer =
-          detail::receive_line(socket.ours.get(), longest(options), nullptr, options.meanwhile);
-      reap(process.pid());
-      return answer;
-    } catch (const IoError&) {
-      return no_answer(command_.python, process, longest(options));
-    } catch (...) {  // the caller does not wait any longer
-      process.kill();
-      reap(process.pid());
-      throw;
-    }
-  }
-
-  Process start(const SharedRows& rows, std::size_t worker) override {
-    return detail::spawn_python(command_.python, {"work", std::to_string(worker)},
-                                {payload_.get(), lifeline_.get(), rows.fd()});
-  }
-
-  std::string end_of(const Process& process) override { return reap(process.pid()); }
-
-  /// Ends the process and says, as describe() does, why nothing is known.
-  static std::string no_answer(const std::string& python, const Process& process, double waited_s) {
-    const bool hangs = !process.ended_within(1);  // its socket closes a moment before it ends
-    process.kill();
-    const std::string end = reap(process.pid());
-    const std::string error =
-        hangs ? fmt::format(
-                    "no answer within {} s; its import hangs, or needs a larger "
-                    "env.start_deadline_s",
-                    waited_s)
-              : fmt::format(
-                    "`{} -m penstock_worker` {} before it could make an env; install penstock "
-                    "there, or name another interpreter: --set env.python=PATH",
-                    python, end);
-    return to_text(Json{{"error", error}});
-  }
-
- private:
-  WorkerCommand command_;
-  Descriptor payload_;
-  Lifeline lifeline_;
-};
+/// Ends the process with all that it started, and says, as describe() does, why nothing is known.
+std::string no_answer(const std::string& python, const Process& process, double waited_s) {
+  const bool hangs = !process.ended_within(1);  // its socket closes a moment before it ends
+  detail::end_tree(process);
+  const std::string end = reap(process.pid());
+  const std::string error =
+      hangs ? fmt::format(
+                  "no answer within {} s; its import hangs, or needs a larger "
+                  "env.start_deadline_s",
+                  waited_s)
+            : fmt::format(
+                  "`{} -m penstock_worker` {} before it could make an env; install penstock "
+                  "there, or name another interpreter: --set env.python=PATH",
+                  python, end);
+  return to_text(Json{{"error", error}});
+}
 
 class ServerLauncher final : public Launcher {
  public:
-  ServerLauncher(WorkerCommand command, ServerStart start)
+  /// `words` are those of penstock_worker, where `start` is empty.
+  ServerLauncher(WorkerCommand command, std::vector<std::string> words, ServerStart start)
       : command_(std::move(command)),
+        words_(std::move(words)),
         payload_(detail::memory_with(command_.payload)),
         start_(std::move(start)) {}
 
   ~ServerLauncher() override {
-    socket_.close();  // the server ends when it sees this
-    if (server_.pid() > 0 && !server_.ended_within(1)) { server_.kill(); }
-    if (server_.pid() > 0) { reap(server_.pid()); }
+    socket_.close();  // the server ends when it sees this, with all that envs have left running
+    if (server_.pid() <= 0 || ::getpid() != owner_) { return; }
+    if (!server_.ended_within(kCleanUpS)) { detail::end_tree(server_); }
+    reap(server_.pid());
   }
 
   std::string describe(const TrialOptions& options) override {
@@ -124,13 +86,14 @@ class ServerLauncher final : public Launcher {
     const Json request = {{"op", "describe"},
                           {"start_deadline_s", options.start_deadline_s},
                           {"step_deadline_s", options.step_deadline_s}};
+    ensure_server();
     try {
       return ask(request, -1, longest(options), nullptr, options.meanwhile);
     } catch (const IoError&) {
       const Process ended = std::exchange(server_, {});
-      return SpawnLauncher::no_answer(command_.python, ended, longest(options));
+      return no_answer(command_.python, ended, longest(options));
     } catch (...) {  // the caller does not wait any longer
-      server_.kill();
+      detail::end_tree(server_);
       throw;
     }
   }
@@ -152,9 +115,7 @@ class ServerLauncher final : public Launcher {
       throw IoError(
           fmt::format("env workers: the server of workers started none and answered: {}", answer));
     }
-    const int fd = ::dup(pidfd.get());
-    if (fd < 0) { throw IoError(fmt::format("env workers: dup: {}", std::strerror(errno))); }
-    return {told.at("pid").get<pid_t>(), fd};
+    return {told.at("pid").get<pid_t>(), pidfd.release()};
   }
 
   std::string end_of(const Process& process) override {
@@ -171,24 +132,27 @@ class ServerLauncher final : public Launcher {
  private:
   std::string ask(const Json& request, int descriptor, double seconds, Descriptor* answered,
                   const std::function<void()>& meanwhile = {}) {
-    if (!server_.running()) { start_server(); }
+    ensure_server();
     detail::send_line(socket_.get(), to_text(request), descriptor);
     return detail::receive_line(socket_.get(), seconds, answered, meanwhile);
   }
 
-  void start_server() {
+  void ensure_server() {
+    if (server_.running()) { return; }
     if (server_.pid() > 0) { reap(server_.pid()); }
     detail::Pair socket = detail::make_socket();
     server_ = start_ ? start_(socket.theirs.get(), lifeline_.get(), lifeline_.held())
-                     : detail::spawn_python(command_.python, {"serve"},
+                     : detail::spawn_python(command_.python, words_,
                                             {payload_.get(), lifeline_.get(), socket.theirs.get()});
     socket_ = std::move(socket.ours);
   }
 
   WorkerCommand command_;
+  std::vector<std::string> words_;
   Descriptor payload_;
   ServerStart start_;
   Lifeline lifeline_;
+  pid_t owner_ = ::getpid();  // a fork of this process has no say over its workers
   std::mutex mutex_;
   Process server_;
   Descriptor socket_;
@@ -197,11 +161,13 @@ class ServerLauncher final : public Launcher {
 }  // namespace
 
 std::unique_ptr<Launcher> make_spawn_launcher(WorkerCommand command) {
-  return std::make_unique<SpawnLauncher>(std::move(command));
+  return std::make_unique<ServerLauncher>(std::move(command),
+                                          std::vector<std::string>{"serve", "spawn"}, nullptr);
 }
 
 std::unique_ptr<Launcher> make_server_launcher(WorkerCommand command, ServerStart start) {
-  return std::make_unique<ServerLauncher>(std::move(command), std::move(start));
+  return std::make_unique<ServerLauncher>(std::move(command), std::vector<std::string>{"serve"},
+                                          std::move(start));
 }
 
 }  // namespace penstock

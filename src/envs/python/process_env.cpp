@@ -1,9 +1,12 @@
 #include "penstock/envs/python/process_env.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "envs/python/futex.h"
+#include "envs/python/process_tree.h"
 #include "envs/python/slot.h"
 #include "envs/python/spin_wait.h"
 #include "penstock/core/base/archive.h"
@@ -60,10 +63,12 @@ void ProcessEnv::Slot::remember(std::span<const std::int64_t> choice,
 ProcessEnv::ProcessEnv(EnvSpec spec, Options options, std::shared_ptr<Launcher> launcher)
     : spec_(std::move(spec)),
       options_(std::move(options)),
+      owner_(::getpid()),
       launcher_(std::move(launcher)),
       rows_(spec_, options_.envs.count, options_.num_workers),
       slots_(options_.envs.count),
-      last_obs_(options_.envs.count * spec_.obs.size()) {
+      last_obs_(options_.envs.count * spec_.obs.size()),
+      budget_(options_.max_restarts, options_.restart_window_s) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     slots_[i].base_seed = options_.seed + options_.envs.first + i;
   }
@@ -81,6 +86,7 @@ ProcessEnv::ProcessEnv(EnvSpec spec, Options options,
 }
 
 ProcessEnv::~ProcessEnv() {
+  if (::getpid() != owner_) { return; }  // a fork of this process has no say over its workers
   for (std::size_t w = 0; w < workers_.size(); ++w) {
     rows_.mail(w).quit = 1;
     rows_.mail(w).bell.fetch_add(1);
@@ -90,7 +96,7 @@ ProcessEnv::~ProcessEnv() {
   for (const auto& worker : workers_) {
     const double left = std::max(0.0, kFarewellS - watch.seconds());
     if (!worker->process.ended_within(left)) {
-      worker->process.kill();
+      detail::end_tree(worker->process);
       (void)worker->process.ended_within(kFarewellS);
     }
     try {

@@ -9,17 +9,14 @@
 #include <limits>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/core/base/thread_pool.h"
 
 namespace penstock {
 namespace {
-
-using Json = nlohmann::json;
 
 struct PythonEnvConfig {
   std::string kwargs = "{}";
@@ -28,9 +25,11 @@ struct PythonEnvConfig {
   std::int64_t envs_per_worker = 0;
   std::string start_method = "auto";
   std::int64_t max_restarts = 10;
+  double restart_window_s = 3600;
   double step_deadline_s = 60;
   double start_deadline_s = 300;
   std::string python;
+  bool only_classes = false;
 
   template <class Visitor>
   void fields(Visitor& visit) {
@@ -49,13 +48,19 @@ struct PythonEnvConfig {
           "how workers start: forkserver (auto), from a helper that has imported the env; spawn, "
           "each anew; fork, from this process",
           Choices{"auto", "spawn", "fork", "forkserver"});
-    visit("max_restarts", max_restarts, "failures of envs and workers that a run survives",
+    visit("max_restarts", max_restarts,
+          "failures of envs and workers that a run survives within restart_window_s",
+          Range{0, 1e9});
+    visit("restart_window_s", restart_window_s,
+          "seconds after which a failure no longer counts towards max_restarts; 0: it always does",
           Range{0, 1e9});
     visit("step_deadline_s", step_deadline_s, "seconds after which a step counts as hanging",
           Range{0.01, 1e9});
     visit("start_deadline_s", start_deadline_s,
           "seconds after which making or resetting an env counts as hanging", Range{0.01, 1e9});
     visit("python", python, "interpreter of the workers; empty: the one that runs, or python3");
+    visit("only_classes", only_classes,
+          "call nothing but classes of gymnasium.Env, no functions: so for runs of others");
   }
 };
 
@@ -176,6 +181,7 @@ class PythonEnvFactory final : public EnvFactory {
 
   [[nodiscard]] std::vector<std::string> examiner() const override {
     return {interpreter(config_.python, host_),
+            "-P",
             "-m",
             "penstock_worker.check",
             id_,
@@ -197,20 +203,24 @@ class PythonEnvFactory final : public EnvFactory {
         computing * 100)};
   }
 
+  [[nodiscard]] std::size_t num_processes(std::size_t num_envs) const override {
+    return std::min(workers_for(num_envs, description()), num_envs);
+  }
+
   [[nodiscard]] std::unique_ptr<VecEnv> make_slice(EnvSlice slice,
                                                    std::uint64_t seed) const override {
     const Description& known = description();
-    ProcessEnv::Options options{
-        .id = id_,
-        .kwargs = config_.kwargs,
-        .envs = slice,
-        .seed = seed,
-        .num_workers = workers_for(slice.count, known),
-        .step_deadline_s = config_.step_deadline_s,
-        .start_deadline_s = config_.start_deadline_s,
-        .max_restarts = config_.max_restarts,
-        .keeps_state = known.keeps_state,
-        .replay_options = config_.python.empty() ? "" : "--python " + config_.python};
+    ProcessEnv::Options options{.id = id_,
+                                .kwargs = config_.kwargs,
+                                .envs = slice,
+                                .seed = seed,
+                                .num_workers = workers_for(slice.count, known),
+                                .step_deadline_s = config_.step_deadline_s,
+                                .start_deadline_s = config_.start_deadline_s,
+                                .max_restarts = config_.max_restarts,
+                                .restart_window_s = config_.restart_window_s,
+                                .keeps_state = known.keeps_state,
+                                .replay_options = replay_options()};
     if (options.num_workers == 0) {
       return std::make_unique<ProcessEnv>(known.spec, options, [this](SharedRows& rows) {
         return host_.make_inline(rows, payload());
@@ -237,6 +247,15 @@ class PythonEnvFactory final : public EnvFactory {
     return config_.num_workers == 0 ? 0 : measured_workers(env, num_envs, 0);
   }
 
+  /// The user's word for the env that the file names, and what may not come from a file.
+  [[nodiscard]] std::string replay_options() const {
+    std::string options = id_.find(':') == std::string::npos ? "" : "--env " + id_;
+    if (!config_.python.empty()) {
+      options += fmt::format("{}--python {}", options.empty() ? "" : " ", config_.python);
+    }
+    return options;
+  }
+
   [[nodiscard]] std::vector<std::string> info_keys() const {
     std::vector<std::string> keys;
     std::istringstream words(config_.info_keys);
@@ -252,6 +271,7 @@ class PythonEnvFactory final : public EnvFactory {
     all["id"] = id_;
     all["kwargs"] = try_parse_json(config_.kwargs);
     all["info_keys"] = info_keys();
+    all["only_classes"] = config_.only_classes;
     if (!all["kwargs"].is_object()) {
       throw ConfigError(
           fmt::format("env.kwargs = {}: expected a JSON object such as "

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,6 +11,7 @@
 #include "envs/python/slot.h"
 #include "penstock/core/base/archive.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/text.h"
 #include "penstock/envs/python/process_env.h"
 
 // A checkpoint of an env is its episode's seed and actions; loading takes the actions again. The
@@ -26,7 +26,7 @@ class StateFile {
  public:
   StateFile() : path_((std::filesystem::temp_directory_path() / "penstock-state-XXXXXX").string()) {
     const int fd = ::mkstemp(path_.data());
-    if (fd < 0) { throw IoError(fmt::format("{}: {}", path_, std::strerror(errno))); }
+    if (fd < 0) { throw IoError(fmt::format("{}: {}", path_, system_text(errno))); }
     ::close(fd);
   }
   StateFile(const StateFile&) = delete;

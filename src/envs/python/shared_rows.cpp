@@ -11,6 +11,7 @@
 #include <string>
 
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/text.h"
 
 namespace penstock {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::uint64_t kMost = 1U << 24U;  // of anything: sizes stay far below
 std::size_t aligned(std::size_t size) { return (size + kAlign - 1) / kAlign * kAlign; }
 
 [[noreturn]] void refuse(const char* what) {
-  throw IoError(std::string("shared memory: ") + what + ": " + std::strerror(errno));
+  throw IoError(std::string("shared memory: ") + what + ": " + system_text(errno));
 }
 
 }  // namespace
@@ -61,6 +62,7 @@ SharedRows::SharedRows(int fd) : fd_(fd), owns_fd_(false) {
     throw DataError("shared memory: the rows have another size than their header says");
   }
   map();
+  ::madvise(base_, size_, MADV_DONTFORK);  // what an env forks cannot write into them
 }
 
 SharedRows::~SharedRows() {

@@ -5,9 +5,11 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "envs/python/futex.h"
+#include "envs/python/process_tree.h"
 #include "envs/python/spin_wait.h"
 
 namespace penstock {
@@ -70,6 +72,8 @@ void end_with_parent(int pipe) {
     while (::read(pipe, &byte, 1) != 0) {
       if (errno != EINTR) { break; }
     }
+    detail::end_below_this_process();
+    if (::getpgrp() == ::getpid()) { ::kill(0, SIGKILL); }  // who is left of its group, and itself
     ::_exit(0);
   }).detach();
 }

@@ -25,6 +25,7 @@ struct A2cConfig {
   double adam_beta2 = 0.999;
   double adam_epsilon = 1e-5;        // added to the root of the second moment
   bool normalise_advantage = false;  // over all samples of the rollout
+  std::int64_t max_skipped = 3;      // in a row
 
   /// Each key once, with its help and its limits.
   template <class Visitor>
@@ -46,11 +47,16 @@ struct A2cConfig {
     visit("adam_beta2", adam_beta2, "Adam's memory of squared gradients", Range{0, 0.999999});
     visit("adam_epsilon", adam_epsilon, "Adam's epsilon", Range{0, 1});
     visit("normalise_advantage", normalise_advantage, "to mean 0 and deviation 1 per update");
+    visit("max_skipped", max_skipped,
+          "updates in a row whose loss or gradient is not finite before the run ends; each is "
+          "skipped and dumped",
+          Range{1, 1e9});
   }
 };
 
 namespace detail {
 class Gradients;
+class SkippedMinibatches;
 }  // namespace detail
 
 /// Advantage actor-critic (Mnih et al., 2016), synchronous: one gradient step on each rollout,
@@ -62,14 +68,18 @@ class A2c final : public Learner {
   ~A2c() override;
 
   /// Metrics: train/entropy_loss, explained_variance, learning_rate, loss, policy_gradient_loss and
-  /// value_loss, each of the whole rollout.
+  /// value_loss, each of the whole rollout; skipped_minibatches counts those of this learner, once
+  /// there was one.
   Metrics update(Fragment& rollout, double progress) override;
+  std::vector<SkippedMinibatch> take_skipped() override;
   /// Adam's moments, and the running returns that rewards are scaled by.
   [[nodiscard]] LearnerState save() const override;
   void load(const LearnerState& state) override;
 
  private:
   [[nodiscard]] Moments advantage_moments(const Fragment& rollout, const at::Tensor& advantage);
+  void learn(const Fragment& rollout, const Targets& targets, double rate);
+  [[nodiscard]] Metrics report(const Fragment& rollout, const Targets& targets, double rate) const;
 
   A2cConfig config_;
   LearnerParts parts_;
@@ -77,6 +87,7 @@ class A2c final : public Learner {
   Adam adam_;
   std::unique_ptr<detail::Gradients> gradients_;
   std::vector<std::vector<std::int64_t>> samples_;  // [S], of each shard
+  std::unique_ptr<detail::SkippedMinibatches> skipped_;
 };
 
 /// The catalog's line.

@@ -33,9 +33,11 @@ class Adam {
   /// Sums the shard gradients up the tree (into shard 0's), clips, and moves the weights. Gradients
   /// of parameters that have no part in what is `learnt` count as zero and are not looked at; these
   /// parameters are idle: their moments decay and move them on, which catch_up() makes up for.
-  /// On a GPU nothing is idle: every gradient is read and must be zero where nothing is learnt.
+  /// False, and nothing has moved, where the norm of the sum is not finite.
+  /// On a GPU nothing is idle: every gradient is read and must be zero where nothing is learnt. The
+  /// norm is not looked at, as that would mean to wait: it is always true.
   /// Throws ConfigError when several processes learn on a GPU.
-  void step(double learning_rate, Outputs learnt = Outputs::both);
+  bool step(double learning_rate, Outputs learnt = Outputs::both);
   /// Call after the last step of an update; the weights are then whole.
   void catch_up();
 
@@ -59,7 +61,8 @@ class Adam {
     Outputs serves = Outputs::both;
   };
 
-  void step_on_cpu(double learning_rate, Outputs learnt);
+  [[nodiscard]] double sum_on_cpu(Outputs learnt);
+  void move_on_cpu(double learning_rate, Outputs learnt, double norm);
   template <class Work>
   void for_each_run(std::int64_t start, std::int64_t size, Outputs learnt, const Work& work) const;
   void sum_over_peers(Outputs learnt);

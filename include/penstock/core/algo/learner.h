@@ -41,6 +41,8 @@ struct LearnerState {
     std::string file;   // of the checkpoint: "optim" or "envs"
     std::string name;   // unique in the state
     at::Tensor tensor;  // clone it to keep it beyond the next update
+    /// A row for each env of this process; else it is the same in every process of a run.
+    bool by_env = false;
   };
   std::vector<Entry> tensors;
   std::map<std::string, std::int64_t> counters;  // by name: "optimiser_steps"
@@ -48,6 +50,19 @@ struct LearnerState {
   /// Throws DataError when there is no such tensor.
   /// By its name, whatever its file.
   [[nodiscard]] const at::Tensor& at(const std::string& name) const;
+};
+
+/// Samples that a learner did not learn from, because their loss or its gradient was not finite.
+/// Owns its tensors, which are on the CPU.
+struct SkippedMinibatch {
+  std::int64_t update = 0;     // counted from 1, as train/n_updates
+  std::int64_t minibatch = 0;  // of the update, counted from 1
+  /// What was learnt from, by name: the rows with their places in the rollout, the targets, the
+  /// loss. docs/formats.md lists them.
+  std::vector<std::pair<std::string, at::Tensor>> tensors;
+
+  /// Where a run directory keeps it.
+  [[nodiscard]] std::string file() const;
 };
 
 /// An algorithm: it owns its targets, its optimiser and their state, and moves the policy's
@@ -62,10 +77,12 @@ class Learner {
   virtual ~Learner() = default;
 
   /// Learns from a full fragment, whose rewards it may scale in place; `progress` in [0, 1] is the
-  /// run's, for schedules. Adds 1 to the policy's version. Throws Error when the loss is not
-  /// finite.
-  /// The weights may have moved by then: go on from a checkpoint.
+  /// run's, for schedules. Adds 1 to the policy's version. A gradient that is not finite must not
+  /// move the weights; throws Error when there are too many of them. The weights may have moved by
+  /// then: go on from a checkpoint.
   virtual Metrics update(Fragment& fragment, double progress) = 0;
+  /// What was skipped since the last call, as far as it was kept. Also after update() has thrown.
+  virtual std::vector<SkippedMinibatch> take_skipped() { return {}; }
 
   /// The state as it is. load() takes one of the same names and shapes.
   [[nodiscard]] virtual LearnerState save() const = 0;

@@ -38,6 +38,7 @@ struct PpoConfig {
   std::int64_t value_epochs = 8;
   std::int64_t minibatch = 512;      // over all shards; rollouts are cut evenly into parts near it
   std::int64_t update_interval = 1;  // they make one longer fragment
+  std::int64_t max_skipped = 3;      // in a row
 
   /// Each key once, with its help and its limits.
   template <class Visitor>
@@ -68,6 +69,10 @@ struct PpoConfig {
     visit("value_epochs", value_epochs, "passes over the rollout for the value", Range{0, 1000});
     visit("minibatch", minibatch, "samples per gradient step", Range{1, 1e9});
     visit("update_interval", update_interval, "rollouts gathered per update", Range{1, 1e6});
+    visit("max_skipped", max_skipped,
+          "minibatches in a row whose loss or gradient is not finite before the run ends; each is "
+          "skipped and dumped",
+          Range{1, 1e9});
   }
 };
 
@@ -78,6 +83,7 @@ std::int64_t rows_per_piece(const Network& network);
 
 namespace detail {
 class Gradients;
+class SkippedMinibatches;
 struct UpdateSums;
 }  // namespace detail
 
@@ -94,8 +100,10 @@ class Ppo final : public Learner {
   /// Waits for the device once (once per epoch when target_kl is set).
   /// Metrics, all under train/ and means over the update's minibatches: approx_kl, clip_fraction,
   /// entropy_loss, loss, policy_gradient_loss, value_loss; and clip_range, explained_variance and
-  /// learning_rate of the update.
+  /// learning_rate of the update. skipped_minibatches counts those of this learner, once there was
+  /// one.
   Metrics update(Fragment& rollout, double progress) override;
+  std::vector<SkippedMinibatch> take_skipped() override;
   /// Adam's moments, and the running returns that rewards are scaled by. Shuffles need no state:
   /// they are a function of (seed, shard, epoch).
   [[nodiscard]] LearnerState save() const override;
@@ -111,10 +119,10 @@ class Ppo final : public Learner {
   [[nodiscard]] std::int64_t num_minibatches(const Fragment& rollout) const;
   void shuffle(Epoch& epoch, std::size_t shard);
   void normalise_advantages(Epoch& epoch) const;
-  void learn_minibatch(const Epoch& epoch, std::int64_t minibatch);
+  void learn_minibatch(Epoch& epoch, std::int64_t minibatch);
+  void skip_minibatch(const Epoch& epoch, std::int64_t minibatch);
   [[nodiscard]] detail::UpdateSums total_sums() const;
-  [[nodiscard]] Metrics report(const Fragment& rollout, const Targets& targets,
-                               std::int64_t policy_epochs) const;
+  [[nodiscard]] Metrics report(const Fragment& rollout, const Targets& targets) const;
 
   PpoConfig config_;
   LearnerParts parts_;
@@ -124,7 +132,15 @@ class Ppo final : public Learner {
   PpoLossConfig loss_config_;
   double learning_rate_ = 0;
   std::vector<std::vector<std::int64_t>> order_;  // [S][T * n], its samples in the epoch's order
-  std::int64_t num_epochs_run_ = 0;               // in this update
+  std::unique_ptr<detail::SkippedMinibatches> skipped_;
+
+  /// Minibatches learnt from in this update.
+  struct Learnt {
+    std::int64_t all = 0;
+    std::int64_t policy = 0;
+    std::int64_t value = 0;
+  };
+  Learnt learnt_;
 };
 
 /// The catalog's line.

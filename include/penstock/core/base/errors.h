@@ -15,9 +15,9 @@ enum class Exit : int {
   failed = 1,             // an error of no other kind
   usage = 2,              // the command line
   bad_data = 65,          // a file's contents
-  peer_unavailable = 69,  // another process of the run
+  peer_unavailable = 69,  // the other processes of the run, when it begins
   cannot_create = 73,     // an output that exists, is locked or cannot be written
-  preempted = 75,         // saved; run it again
+  preempted = 75,         // saved, or a process of several is lost; run it again
   bad_config = 78,        // a key or a value
 };
 
@@ -57,10 +57,11 @@ class IoError : public Error {
   explicit IoError(const std::string& message, Exit exit = Exit::failed) : Error(exit, message) {}
 };
 
-/// Another process of the run is gone or does not answer.
+/// Another process of the run is gone or does not answer; the run goes on from its last checkpoint.
 class PeerError : public Error {
  public:
-  explicit PeerError(const std::string& message) : Error(Exit::peer_unavailable, message) {}
+  explicit PeerError(const std::string& message, Exit exit = Exit::preempted)
+      : Error(exit, message) {}
 };
 
 /// The candidate closest to `word` by edit distance, or empty when none is near.

@@ -67,8 +67,12 @@ struct Incident {
 /// threads cannot matter. All calls come between rollouts, from one thread.
 class SharedLearner {
  public:
-  /// Envs may put together what each of them has seen.
-  virtual void between_rollouts() = 0;
+  /// What the envs of all processes have noted, in the order of their numbers, from what those here
+  /// have. Empty in a run of one process.
+  using Join = std::function<std::vector<std::byte>(std::span<const std::byte> here)>;
+  /// Envs may put together what each of them has seen: all that the run has, by `join`, which every
+  /// process calls as often as the others.
+  virtual void between_rollouts(const Join& join) = 0;
   /// Names and values to be logged since the last call; "embedding/loss".
   virtual std::vector<std::pair<std::string, double>> take_metrics() = 0;
   /// Episodes that begin from now on are evaluation: envs leave out what they do for learning's
@@ -103,6 +107,8 @@ class AsyncStepper {
 struct EnvSlice {
   std::size_t first = 0;
   std::size_t count = 0;
+  std::size_t of = 0;  // envs of the run; 0: these are all
+  [[nodiscard]] std::size_t total() const { return of > 0 ? of : count; }
 };
 
 /// Processes that envs live in, beside this one.
@@ -172,6 +178,8 @@ class EnvFactory {
   [[nodiscard]] virtual std::vector<std::string> notes(std::size_t /*num_envs*/) const {
     return {};
   }
+  /// Processes that a run of that many envs starts for them.
+  [[nodiscard]] virtual std::size_t num_processes(std::size_t /*num_envs*/) const { return 0; }
   /// Words of a program that examines such an env and says on stdout what it found; empty: there is
   /// none.
   [[nodiscard]] virtual std::vector<std::string> examiner() const { return {}; }

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "penstock/core/base/moments.h"
 
@@ -22,13 +23,17 @@ class Peers {
   virtual void sum(std::span<double> values) = 0;
   /// In place: the moments of what all processes saw.
   virtual void merge(std::span<Moments> moments) = 0;
-  /// Everybody's bytes, in the order of ranks: `all` holds size() times as many as `mine`.
-  virtual void gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
-  /// In place: the bytes of rank 0.
-  virtual void broadcast(std::span<std::byte> bytes) = 0;
-  /// Whether it holds for any process: a stop, a failure.
-  virtual bool agree(bool here) = 0;
+  /// At rank 0 everybody's bytes, in the order of ranks, each of its own length. Nothing elsewhere.
+  virtual std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine) = 0;
+  /// In place: the bytes of rank 0; elsewhere what was there before is lost.
+  virtual void broadcast(std::vector<std::byte>& bytes) = 0;
 
+  /// Whether it holds for any process: a stop, a failure.
+  bool agree(bool here) {
+    double count = here ? 1 : 0;
+    sum(std::span(&count, 1));
+    return count > 0;
+  }
   [[nodiscard]] bool alone() const { return size() == 1; }
 };
 

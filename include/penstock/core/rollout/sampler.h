@@ -98,7 +98,8 @@ class Sampler {
     at::Tensor episodes;     // [n, 9]
   };
   [[nodiscard]] State save() const;
-  /// The envs and the buffer's tensors are loaded by the caller. Throws DataError when the state is
+  /// The envs and the buffer's tensors are loaded by the caller. Rows are this process's; tallies
+  /// and episodes are the run's, of which it takes its own. Throws DataError when the state is
   /// of another config.
   void load(const State& state);
 
@@ -126,7 +127,8 @@ class Sampler {
   ThreadPool& pool_;
   Peers& peers_;
   Options options_;
-  std::size_t first_env_;  // the number in the run of env 0
+  std::size_t first_env_;     // the number in the run of env 0
+  std::size_t total_shards_;  // of the run
   bool independent_rows_;
   std::vector<Shard> shards_;
   ObsNormaliser obs_normaliser_;

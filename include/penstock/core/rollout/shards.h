@@ -26,16 +26,16 @@ class Shards {
   Shards(std::size_t num_envs, std::size_t num_shards) : Shards(num_envs, num_shards, 0, 1) {}
   /// The share of process `rank` of `num_processes`, of which there are no more than shards.
   Shards(std::size_t num_envs, std::size_t num_shards, std::size_t rank, std::size_t num_processes)
-      : total_envs_(num_envs) {
-    const std::size_t total = std::clamp<std::size_t>(num_shards, 1, num_envs);
-    PENSTOCK_CHECK(num_processes, <=, total);
-    first_ = total * rank / num_processes;
-    const auto begin_of = [&](std::size_t shard) { return num_envs * shard / total; };
+      : total_envs_(num_envs), total_(std::clamp<std::size_t>(num_shards, 1, num_envs)) {
+    PENSTOCK_CHECK(num_processes, <=, total_);
+    first_ = total_ * rank / num_processes;
+    const auto begin_of = [&](std::size_t shard) { return num_envs * shard / total_; };
     slice_.first = begin_of(first_);
-    for (std::size_t s = first_; s < total * (rank + 1) / num_processes; ++s) {
+    for (std::size_t s = first_; s < total_ * (rank + 1) / num_processes; ++s) {
       ranges_.push_back({begin_of(s) - slice_.first, begin_of(s + 1) - slice_.first});
     }
     slice_.count = ranges_.back().end;
+    slice_.of = num_envs;
   }
   [[nodiscard]] std::size_t count() const { return ranges_.size(); }   // shards here
   [[nodiscard]] std::size_t num_envs() const { return slice_.count; }  // envs here
@@ -44,11 +44,14 @@ class Shards {
   [[nodiscard]] EnvSlice slice() const { return slice_; }
   /// The shard's number among those of all processes.
   [[nodiscard]] std::size_t number(std::size_t shard) const { return first_ + shard; }
+  /// Shards of all processes.
+  [[nodiscard]] std::size_t total() const { return total_; }
   /// Envs of all processes.
   [[nodiscard]] std::size_t total_envs() const { return total_envs_; }
 
  private:
   std::size_t total_envs_;
+  std::size_t total_;
   std::size_t first_ = 0;
   EnvSlice slice_;
   std::vector<EnvRange> ranges_;

@@ -41,9 +41,9 @@ class CheckpointStore {
   /// best): the run has resumed from before them. Throws IoError; earlier
   /// checkpoints then stay as they are.
   void save(std::int64_t step, const CheckpointData& data, bool best);
-  /// The newest that is whole. A damaged one is reported to `warn` (which file, which tensor, what
-  /// is used instead) and skipped. Throws DataError when checkpoints exist but none is whole, when
-  /// none exists, and at one of a newer schema, which is not skipped.
+  /// The newest that is whole. One that is damaged or cannot be read is reported to `warn` (which
+  /// file, which tensor, what is used instead) and skipped. Throws DataError when checkpoints exist
+  /// but none is whole, when none exists, and at one of a newer schema, which is not skipped.
   Checkpoint load_latest(const std::function<void(const std::string&)>& warn,
                          CheckpointPart part = CheckpointPart::whole) const;
   /// Throws DataError when it is missing or damaged.

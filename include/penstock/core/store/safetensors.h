@@ -58,6 +58,7 @@ class Safetensors {
   std::string name_;
   std::vector<std::byte> bytes_;
   std::vector<TensorView> tensors_;
+  std::vector<std::size_t> by_name_;  // places in tensors_, by alphabet
   std::map<std::string, std::string> metadata_;
 };
 

@@ -1,11 +1,10 @@
 #pragma once
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "penstock/core/algo/algorithm_entry.h"
-#include "penstock/core/env/vec_env.h"
+#include "penstock/core/env/env_catalog.h"
 #include "penstock/core/nn/network_entry.h"
 #include "penstock/core/train/domain.h"
 
@@ -16,17 +15,13 @@ namespace penstock {
 ///
 ///     Catalog catalog = default_catalog();
 ///     catalog.envs.push_back(env_entry<MyEnv>("my_env", "what it is"));
-struct Catalog {
-  std::vector<EnvEntry> envs;  // names are unique in each list; of doubles the first counts
-  std::vector<NetworkEntry> networks;
+struct Catalog : EnvCatalog {
+  std::vector<NetworkEntry> networks;  // names are unique in each list; of doubles the first counts
   std::vector<AlgorithmEntry> algorithms;
   std::vector<DomainEntry> domains;
-  /// Envs that are in no list: null for a name that means none.
-  std::function<std::unique_ptr<EnvFactory>(const std::string& name)> other_env;
 
-  /// Throw ConfigError naming the nearest spelling and what there is.
-  /// A new factory each time, with the default config; it may outlive the catalog.
-  [[nodiscard]] std::unique_ptr<EnvFactory> env(const std::string& name) const;
+  /// New factories each time, as env() makes them. Throw ConfigError naming the nearest spelling
+  /// and what there is.
   [[nodiscard]] std::unique_ptr<NetworkFactory> network(const std::string& name) const;
   [[nodiscard]] std::unique_ptr<LearnerFactory> algorithm(const std::string& name) const;
 };

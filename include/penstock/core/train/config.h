@@ -13,6 +13,9 @@
 
 namespace penstock {
 
+class Limits;
+struct Room;
+
 /// What every env has; the keys of its kind stand beside these.
 struct EnvConfig {
   std::string id = "cartpole";
@@ -66,7 +69,8 @@ struct RunSection {
   std::string start_from;
   std::int64_t save_interval = 0;
   std::string save_unit = "steps";
-  double save_every_s = 30;  // since the last checkpoint, for whatever reason it was made
+  double save_every_s = 30;     // since the last checkpoint, for whatever reason it was made
+  std::int64_t save_tries = 8;  // in a row; with their pauses they take two minutes
   std::int64_t keep = 3;
   std::int64_t log_interval = 1;
   bool print_updates = false;
@@ -86,6 +90,9 @@ struct RunSection {
           Choices{"steps", "updates"});
     visit("save_every_s", save_every_s, "seconds between checkpoints; 0: by steps only",
           Range{0, 1e9});
+    visit("save_tries", save_tries,
+          "tries of a save that fails before the run ends; pauses of 1, 2, 4 ... 60 s between them",
+          Range{1, 1e6});
     visit("keep", keep, "newest checkpoints kept, besides the best", Range{1, 1e6});
     visit("log_interval", log_interval, "updates between log lines", Range{1, 1e9});
     visit("print_updates", print_updates, "what is logged is also printed, a line per update");
@@ -223,13 +230,17 @@ class RunPlan {
   [[nodiscard]] std::optional<Epochs> epochs() const;
   /// Makes a network to count its parameters.
   [[nodiscard]] MemoryEstimate memory() const;
-  /// Throws ConfigError, with what takes the most and what to change, when the run needs more than
-  /// `available` bytes.
-  void require_memory(std::int64_t available) const;
+  /// Throw ConfigError, with the limit, what takes the most and what to change, when the run needs
+  /// more memory, open files or processes than there is room for.
+  void require_room(const Limits& limits) const;
+  void require_memory(const Room& room) const;
   /// What looks like a mistake though it is allowed, each with a proposal.
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
+  void require_files(const Room& room) const;
+  void require_processes(const Room& room) const;
+  [[nodiscard]] std::int64_t worker_processes() const;
   void resolve_auto();
   void bound_by_episodes(std::int64_t longest);
   [[nodiscard]] std::string origin_of(std::string_view path) const;

@@ -40,6 +40,8 @@ class Engine {
   /// Whether its state is one that a run can go on from. It is not after a failed update, nor after
   /// envs in other processes have failed for good.
   [[nodiscard]] bool whole() const;
+  /// What updates skipped since the last call; also after one has thrown.
+  std::vector<SkippedMinibatch> take_skipped();
 
   /// How the engine runs, none of which changes results. What the config leaves to "auto" is
   /// measured during the first updates, and again now and then.
@@ -71,16 +73,18 @@ class Engine {
   /// XXH3 of all weights, by name.
   [[nodiscard]] std::string digest() const;
 
-  /// Views of everything that makes up the run; valid until the engine moves on. `counters` of the
-  /// engine are appended to the JSON object `state` (text) under "engine".
+  /// A copy of everything that makes up the run.
   struct Snapshot;
-  [[nodiscard]] std::unique_ptr<Snapshot> snapshot() const;
+  /// What this process has, into a snapshot, whose memory is used again: the second one costs
+  /// little more than copying.
+  void snapshot(Snapshot& into) const;
   /// Takes weights and normaliser of another run, and nothing else: this one's steps begin at 0,
   /// with its own envs and a new optimiser. Throws DataError when the networks differ.
   void start_from(const Checkpoint& checkpoint);
   /// Weights by name; those that are not named stay. Throws UsageError for a name or a shape that
   /// the network does not have. Not in the middle of a rollout.
   void set_weights(const std::map<std::string, at::Tensor>& weights);
+  /// Of a checkpoint of all envs, the rows of this process's.
   /// Throws DataError when the checkpoint is not of this config.
   /// After a failure the engine is good for nothing but to be destroyed.
   void restore(const Checkpoint& checkpoint);
@@ -90,12 +94,24 @@ class Engine {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Owns what a checkpoint's views point to.
+/// Owns all its bytes: the engine may move on, and another thread may write it meanwhile.
 struct Engine::Snapshot {
-  CheckpointData data;  // data.state is the engine's own JSON object
-  std::vector<at::Tensor> kept_tensors;
+  struct Entry {
+    std::string file;  // of the checkpoint: "model", "optim" or "envs"
+    std::string name;
+    std::int64_t env_dim = -1;  // along which processes have their own rows; -1: all have the same
+    at::Tensor tensor;          // on the CPU, as it lies in the engine's memory
+    at::Tensor rows;            // the same by rows, once data() was called
+  };
+  std::vector<Entry> tensors;
   std::vector<std::byte> env_bytes;
   std::vector<std::byte> shared_bytes;
+  std::string counters;  // of the engine, a JSON object
+
+  /// The tensors by rows; views of the snapshot, which must stay. `state` is left empty. Throws
+  /// Error when a number of the policy or of its optimiser is not finite: such a checkpoint would
+  /// be good for nothing.
+  [[nodiscard]] CheckpointData data();
 };
 
 /// The policy of a plan, before its first update: network, shards' replicas, device. Sets this

@@ -27,6 +27,10 @@ struct EvalOptions {
   bool deterministic = true;   // the most likely action; else sampled
   std::int64_t max_steps = 0;  // after which an episode is cut off, as if truncated; 0: never
   const std::atomic<bool>* stop = nullptr;  // once set, playing ends and there is no result
+  /// Episodes `first`, `first + stride`, ... only, of several processes that share them; the others
+  /// stay as they are made.
+  std::size_t first = 0;
+  std::size_t stride = 1;
 };
 
 /// Rewards are undiscounted and as the env gives them, not normalised.
@@ -48,7 +52,10 @@ struct EvalResult {
 /// Runs on the pool; results do not depend on its size. Throws what envs throw.
 std::vector<EpisodeEnd> play_episodes(const Player& player, const EnvFactory& env, ThreadPool& pool,
                                       const EvalOptions& options);
-/// The same, summed up.
+/// What they come to; `spec` is the env's.
+EvalResult summarise(const std::vector<EpisodeEnd>& ends, const EnvSpec& spec,
+                     std::int64_t max_steps);
+/// Both.
 EvalResult evaluate(const Player& player, const EnvFactory& env, ThreadPool& pool,
                     const EvalOptions& options);
 

@@ -54,6 +54,7 @@ struct Summary {
   bool preempted = false;      // a stop was asked for; the run is saved and can be resumed
   EvalResult eval;             // episodes == 0: none
   double fps = 0;
+  std::size_t ranks = 1;    // processes that trained it in this sitting
   double time_elapsed = 0;  // seconds, of this process
   Metrics perf;             // shares of the wall clock: "perf/env_frac"
 

@@ -7,6 +7,7 @@
 #include "penstock/core/train/config.h"
 #include "penstock/core/train/evaluate.h"
 #include "penstock/core/train/note.h"
+#include "penstock/core/train/trust.h"
 
 namespace penstock {
 
@@ -14,7 +15,8 @@ namespace penstock {
 struct RunChoice {
   std::string dir;
   std::string checkpoint = "latest";  // or best, or a step
-  Settings changes;                   // of how it runs: threads, device
+  Settings changes = {};              // of how it runs: threads, device
+  Trust trust = {};
 };
 
 /// A run as its directory holds it, ready to act. Neither its optimiser nor its envs nor its
@@ -32,7 +34,7 @@ struct TrainedRun {
 Checkpoint chosen_checkpoint(RunDir& dir, const std::string& which, CheckpointPart part,
                              const Note& note);
 
-/// Throws as chosen_checkpoint() does.
+/// Throws as chosen_checkpoint() and recorded_config() do.
 TrainedRun open_run(const RunChoice& choice, const Catalog& catalog, const Note& note);
 
 /// The policy of a checkpoint under a plan whose env and network are the run's; the plan must

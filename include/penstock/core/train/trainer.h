@@ -2,6 +2,9 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,76 +23,99 @@ struct Spent {
   std::int64_t episodes = 0;
   double seconds = 0;  // of all sittings
 };
+
+/// What a checkpoint keeps of a run beside its engine.
+struct RunState {
+  std::int64_t episodes = 0;
+  std::int64_t discarded = 0;
+  std::deque<EpisodeEnd> window;                                 // the last 100 episodes
+  double best_score = -std::numeric_limits<double>::infinity();  // of the checkpoints so far
+  std::int64_t next_eval = 0;                                    // timesteps
+  double seconds = 0;                                            // of the sittings before this one
+  EvalResult last_eval;
+  double score = 0;  // what makes a checkpoint the best; not in the file
+
+  [[nodiscard]] double mean_reward() const;  // of the window; NaN before the first episode
+  [[nodiscard]] double mean_length() const;  // likewise
+};
+
+class Crew;
+struct Mishaps;
+class Saver;
 }  // namespace detail
 
 /// Trains an engine and keeps its run directory: metrics, checkpoints, evaluation.
 /// Not thread-safe. Run is the front of it, with the directory's lock, config.toml and manifest.
 class Trainer {
  public:
-  /// Plan and directory must outlive it.
-  /// Makes the engine, and with it envs and threads.
-  Trainer(const RunPlan& plan, RunDir& dir, RunListener listener);
-  Trainer(RunPlan&&, RunDir&, RunListener) = delete;
+  /// Plan, directory and peers must outlive it.
+  /// Makes the engine, and with it envs and threads. Of several processes this is rank 0; the
+  /// others follow_run().
+  Trainer(const RunPlan& plan, RunDir& dir, RunListener listener, Peers& peers = alone());
+  ~Trainer();
+  Trainer(RunPlan&&, RunDir&, RunListener, Peers&) = delete;
 
   /// Continues from the newest whole checkpoint; DataError when there is none.
   /// Metrics that the directory holds beyond that checkpoint are dropped.
   void resume();
+  /// Before the first step: weights and normaliser of another run, see Engine::start_from().
+  void start_from(const Checkpoint& checkpoint);
   /// Until the budget is spent or `stop` is set; checks it several times a second.
   /// Saves before it begins where nothing is saved yet, and when it ends, also by an exception that
-  /// leaves the engine whole. May be called again after a stop.
+  /// leaves the engine whole. In between checkpoints are written beside training. Throws IoError
+  /// once run.save_tries of them have failed in a row, PeerError when another process is lost. May
+  /// be called again after a stop.
   Summary run(const std::atomic<bool>& stop);
 
-  /// For an listener, or while run() does not: the engine, and a checkpoint of it now.
+  /// For a listener, or while run() does not: the engine, and a checkpoint of it now.
   [[nodiscard]] Engine& engine() { return engine_; }
-  /// Marks the checkpoint as the best where the score has grown. Throws IoError.
+  /// On the disk when it returns. Marks the checkpoint as the best where the score has grown.
+  /// Throws IoError.
   void save();
 
  private:
   void train(const std::atomic<bool>& stop);
-  void save_what_is_whole();
-  void gather(const std::atomic<bool>& stop);
+  bool gather(const std::atomic<bool>& stop);
   void learn();
+  [[nodiscard]] Metrics update(double done_before);
+  void evaluate_if_due();
   void log(Metrics metrics);
+  void write_log(const Metrics& metrics);
+  void finish_log();
+  void add_rollout(Metrics& metrics, const Progress& now) const;
   void log_stats(Metrics& metrics) const;
   void print_header() const;
   void print_update(const Metrics& metrics);
-  std::vector<EpisodeEnd> count_episodes();
-  void report_incidents();
+  void count(const std::vector<EpisodeEnd>& ends);
+  void report(const detail::Mishaps& mishaps);
+  void report_skipped();
+  [[nodiscard]] bool write_aside(const std::function<void()>& write) const;
   bool evaluate_now(const std::atomic<bool>* stop);
+  Summary finish(const std::atomic<bool>& stop);
   [[nodiscard]] bool episodes_end() const;
   void note_tuning();
-  void save_if_due();
   [[nodiscard]] bool done() const;
   [[nodiscard]] detail::Spent spent() const;
   [[nodiscard]] Progress progress() const;
+  [[nodiscard]] Summary summary() const;
   [[nodiscard]] Metrics perf() const;
   [[nodiscard]] double cpu_util() const;
   [[nodiscard]] double score() const;
-  [[nodiscard]] double mean_reward() const;  // of the window; NaN before the first episode
-  [[nodiscard]] double mean_length() const;  // likewise
+  [[nodiscard]] detail::RunState moment() const;
 
   const RunPlan& plan_;
   RunDir& dir_;
   RunListener listener_;
   Engine engine_;
-
-  // The run's own state, saved with every checkpoint.
-  std::int64_t num_episodes_ = 0;
-  std::int64_t num_discarded_ = 0;
-  std::deque<EpisodeEnd> window_;  // the last kWindow episodes
-  double best_score_;              // of the checkpoints so far; minus infinity before the first
-  std::int64_t next_eval_ = 0;     // timesteps
-  double seconds_before_ = 0;      // of the sittings before this one
+  std::unique_ptr<detail::Crew> crew_;
+  std::size_t num_ranks_;
+  detail::RunState state_;
 
   // This process's.
   Stopwatch since_start_;
   detail::Spent started_at_;
-  Stopwatch since_save_;
-  std::int64_t last_save_at_ = -1;
-  std::int64_t last_save_update_ = 0;
   std::vector<EpisodeEnd> since_log_;  // episodes that no printed line has told of
-  EvalResult last_eval_;
-  double seconds_per_step_ = 0;  // of every env once
+  double seconds_per_step_ = 0;        // of every env once
   SampleTime sample_time_;
   double cpu_before_s_ = 0;  // used when this sitting began
   double last_update_s_ = 0;
@@ -97,7 +123,9 @@ class Trainer {
   double learn_s_ = 0;
   int tunings_noted_ = 0;
   std::int64_t num_incidents_ = 0;
-  bool ended_ = false;  // by the listener
+  bool ended_ = false;                    // by the listener
+  bool log_works_ = true;                 // as far as was told
+  std::unique_ptr<detail::Saver> saver_;  // the last one: it waits for the save in flight
 };
 
 }  // namespace penstock

@@ -48,17 +48,18 @@ struct WorkerCommand {
   std::string payload;  // what penstock_worker.factory reads: how to make an env
 };
 
-/// A fresh interpreter for each worker.
-/// A start costs what importing the env costs.
-std::unique_ptr<Launcher> make_spawn_launcher(WorkerCommand command);
-
 /// Makes a child that serves the socket as penstock_worker.server does and ends when the lifeline,
 /// a pipe whose other end is `held`, does; called again when it has ended.
 using ServerStart = std::function<Process(int socket, int lifeline, int held)>;
 
 /// Workers are forked from a server: one interpreter that has imported what it takes, so that a new
 /// worker is there in milliseconds. `start` makes the server; without it, it is a fresh
-/// interpreter.
+/// interpreter. When a worker ends, so do the processes that its envs have started; at the latest
+/// when the launcher is destroyed or this process ends.
 std::unique_ptr<Launcher> make_server_launcher(WorkerCommand command, ServerStart start = {});
+
+/// The same, but the server imports nothing, and each worker is a fresh interpreter: a start costs
+/// what importing the env costs.
+std::unique_ptr<Launcher> make_spawn_launcher(WorkerCommand command);
 
 }  // namespace penstock

@@ -1,4 +1,6 @@
 #pragma once
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -10,6 +12,7 @@
 #include "penstock/core/base/stopwatch.h"
 #include "penstock/core/env/vec_env.h"
 #include "penstock/envs/python/launcher.h"
+#include "penstock/envs/python/restart_budget.h"
 #include "penstock/envs/python/shared_rows.h"
 
 namespace penstock {
@@ -23,8 +26,7 @@ namespace penstock {
 /// reproduced from them.
 ///
 /// Thread safety is that of VecEnv; a worker serves envs of several ranges, and whichever thread
-/// finds it dead starts it again. Throws Error when more than max_restarts failures have been
-/// survived.
+/// finds it dead starts it again. Throws Error when the budget of restarts is spent.
 class ProcessEnv final : public VecEnv, private AsyncStepper {
  public:
   /// How the envs are run. Only `seed` changes what they do.
@@ -36,7 +38,8 @@ class ProcessEnv final : public VecEnv, private AsyncStepper {
     std::size_t num_workers = 1;      // at most one per env
     double step_deadline_s = 60;      // a step that takes longer counts as hanging
     double start_deadline_s = 300;    // for a worker's first answer, and for making an env
-    std::int64_t max_restarts = 10;   // of envs and workers together, in this process
+    std::int64_t max_restarts = 10;   // of envs and workers together, see RestartBudget
+    double restart_window_s = 3600;   // 0: a failure counts to the end
     bool keeps_state = false;         // envs tell their state, beyond the seed and the actions
     std::string replay_options = {};  // that `penstock replay` needs beside its file
   };
@@ -115,6 +118,7 @@ class ProcessEnv final : public VecEnv, private AsyncStepper {
 
   EnvSpec spec_;
   Options options_;
+  pid_t owner_;
   std::shared_ptr<Launcher> launcher_;
   SharedRows rows_;
   std::unique_ptr<InlineWorker> inline_;
@@ -125,7 +129,8 @@ class ProcessEnv final : public VecEnv, private AsyncStepper {
   std::mutex incidents_mutex_;
   std::vector<Incident> incidents_;
   std::string first_cause_;
-  std::int64_t restarts_ = 0;
+  RestartBudget budget_;
+  Stopwatch since_start_;
   std::string last_cause_;                    // without the place
   std::size_t last_step_ = 0;                 // that it was at
   std::int64_t alike_ = 0;                    // failures in a row with that cause at that step

@@ -34,8 +34,9 @@ class WorkerPort {
   EnvRange range_;
 };
 
-/// Ends this process at once when the other end of this pipe is closed: the parent has ended, in
-/// whatever way. Works while the process is stuck in an env's code.
+/// Ends this process when the other end of this pipe is closed: the parent has ended, in whatever
+/// way. What the process has started ends before it, and so does the group that it leads. Works
+/// while the process is stuck in an env's code.
 void end_with_parent(int pipe);
 
 }  // namespace penstock

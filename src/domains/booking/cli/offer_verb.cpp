@@ -2,14 +2,16 @@
 
 #include <cstdio>
 #include <iostream>
-#include <iterator>
 #include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "domains/booking/cli/verbs.h"
+#include "penstock/core/base/text_file.h"
 #include "penstock/domains/booking/neural/neural_oracle.h"
 #include "penstock/domains/booking/offer/offer.h"
 #include "penstock/domains/booking/offer/server.h"
-#include "penstock/domains/booking/routing/parsers.h"
 
 namespace penstock::booking {
 namespace {
@@ -21,24 +23,59 @@ struct OfferArgs {
 };
 
 std::string read_query(const std::string& file) {
-  if (file != "-") { return read_text(file); }
-  return {std::istreambuf_iterator<char>(std::cin), {}};
+  constexpr std::size_t kMost = 64'000'000;
+  return file == "-" ? read_text(std::cin, "stdin", kMost) : read_text(file, kMost);
 }
 
-std::string answer(OfferPricer& pricer, const std::string& text, const std::string& name) {
-  const OfferQuery query = parse_offer_query(text, name);
-  return offers_json(query, pricer.price(query));
+std::unique_ptr<OfferPricer> make_pricer(const std::string& oracle) {
+  return std::make_unique<OfferPricer>(oracle == "insertion" ? nullptr : make_any_oracle(oracle));
 }
+
+/// Answers queries, with a pricer for each thread that asks at the same time.
+class Answers {
+ public:
+  explicit Answers(const std::string& oracle) : oracle_(oracle) { put(make_pricer(oracle)); }
+
+  /// Thread-safe. The name is that of the query in errors.
+  std::string operator()(const std::string& text, const std::string& name) {
+    const OfferQuery query = parse_offer_query(text, name);
+    std::unique_ptr<OfferPricer> pricer = take();
+    const std::vector<PricedOffer> offers = pricer->price(query);
+    put(std::move(pricer));
+    return offers_json(query, offers);
+  }
+
+ private:
+  std::unique_ptr<OfferPricer> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        std::unique_ptr<OfferPricer> pricer = std::move(free_.back());
+        free_.pop_back();
+        return pricer;
+      }
+    }
+    return make_pricer(oracle_);
+  }
+  void put(std::unique_ptr<OfferPricer> pricer) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(pricer));
+  }
+
+  std::string oracle_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<OfferPricer>> free_;
+};
 
 Exit offer(const OfferArgs& args) {
-  OfferPricer pricer(args.oracle == "insertion" ? nullptr : make_any_oracle(args.oracle));
+  Answers answers(args.oracle);
   if (args.port < 0) {
     const std::string name = args.file == "-" ? "stdin" : args.file;
-    fmt::print("{}\n", answer(pricer, read_query(args.file), name));
+    fmt::print("{}\n", answers(read_query(args.file), name));
     return Exit::ok;
   }
   serve_offers(
-      args.port, [&](const std::string& body) { return answer(pricer, body, "request"); },
+      args.port, [&](const std::string& body) { return answers(body, "request"); },
       [](int port) {
         fmt::print("http://127.0.0.1:{}/offer\n", port);
         std::fflush(stdout);

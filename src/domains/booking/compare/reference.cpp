@@ -5,16 +5,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/core/store/temporary_folder.h"
 
 namespace penstock::booking {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kNoPyvrp = 3;  // the script's exit code
 
@@ -65,13 +62,13 @@ std::vector<std::int32_t> kept_nodes(const PromisedDay& day) {
   return nodes;
 }
 
-Json day_json(const PromisedDay& day) {
+OrderedJson day_json(const PromisedDay& day) {
   const Instance& instance = day.instance;
   const std::vector<std::int32_t> kept = kept_nodes(day);
-  Json nodes = Json::array();
-  Json points = Json::array();
-  Json distance = Json::array();
-  Json duration = Json::array();
+  OrderedJson nodes = OrderedJson::array();
+  OrderedJson points = OrderedJson::array();
+  OrderedJson distance = OrderedJson::array();
+  OrderedJson duration = OrderedJson::array();
   for (const std::int32_t from : kept) {
     const std::size_t n = from;
     const Node& node = instance.nodes[n];
@@ -123,7 +120,8 @@ std::pair<std::string, int> output_of(const std::string& command) {
 
 std::vector<std::optional<Cost>> solve_by_pyvrp(std::span<const PromisedDay> days,
                                                 const ReferenceOptions& options) {
-  Json task = {{"seconds", options.seconds}, {"seed", options.seed}, {"days", Json::array()}};
+  OrderedJson task = {
+      {"seconds", options.seconds}, {"seed", options.seed}, {"days", OrderedJson::array()}};
   for (const PromisedDay& day : days) { task["days"].push_back(day_json(day)); }
   const TemporaryFolder folder;
   write(folder / "solve.py", kScript);
@@ -138,7 +136,7 @@ std::vector<std::optional<Cost>> solve_by_pyvrp(std::span<const PromisedDay> day
                     "with `pip install pyvrp`, or name another interpreter with --python",
                     options.python));
   }
-  const Json costs = try_parse_ordered_json(text);
+  const OrderedJson costs = try_parse_ordered_json(text);
   if (code != 0 || !costs.is_array() || costs.size() != days.size()) {
     throw UsageError(fmt::format(
         "--reference pyvrp: {} ended with code {}; it must be Python 3 with pyvrp 0.14 or newer "
@@ -146,7 +144,7 @@ std::vector<std::optional<Cost>> solve_by_pyvrp(std::span<const PromisedDay> day
         options.python, code));
   }
   std::vector<std::optional<Cost>> found;
-  for (const Json& cost : costs) {
+  for (const OrderedJson& cost : costs) {
     found.push_back(cost.is_null() ? std::nullopt : std::optional<Cost>(cost.get<Cost>()));
   }
   return found;

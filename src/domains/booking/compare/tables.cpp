@@ -1,16 +1,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/domains/booking/compare/evaluate.h"
 
 namespace penstock::booking {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 double reward(const DayScore& day) { return day.reward; }
 double kilometres(const DayScore& day) { return day.metres / 1e3; }
@@ -35,11 +32,13 @@ DayScore total(const std::vector<DayScore>& days) {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-Json interval_json(const Interval& interval) {
+OrderedJson interval_json(const Interval& interval) {
   return {{"mean", interval.mean}, {"ci95", {interval.low, interval.high}}};
 }
 
-Json number_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+OrderedJson number_or_null(double x) {
+  return std::isfinite(x) ? OrderedJson(x) : OrderedJson(nullptr);
+}
 
 std::string percent_or_dash(double x) {
   return std::isfinite(x) ? fmt::format("{:.2f}", 100 * x) : "-";
@@ -121,24 +120,25 @@ std::string Evaluation::text() const {
 }
 
 std::string Evaluation::json() const {
-  Json rows = Json::array();
+  OrderedJson rows = OrderedJson::array();
   for (std::size_t i = 0; i < policies.size(); ++i) {
     const PolicyScore& score = policies[i];
     const PolicyLine line = line_of(*this, score);
-    Json row = {{"policy", score.name},
-                {"reward", interval_json(line.reward)},
-                {"km", interval_json(line.km)},
-                {"minutes", line.minutes.mean},
-                {"vehicles", line.vehicles},
-                {"saving", number_or_null(line.saving)},
-                {"acceptance", line.acceptance},
-                {"shifted_minutes", line.shifted},
-                {"unserved", line.unserved},
-                {"type_accuracy", line.known_types},
-                {"ride_ratio", line.ride_ratio},
-                {"difference", interval_json(line.difference)},
-                {"difference_km", interval_json(line.difference_km)},
-                {"decision_us", {{"p50", score.decision_p50_us}, {"p99", score.decision_p99_us}}}};
+    OrderedJson row = {
+        {"policy", score.name},
+        {"reward", interval_json(line.reward)},
+        {"km", interval_json(line.km)},
+        {"minutes", line.minutes.mean},
+        {"vehicles", line.vehicles},
+        {"saving", number_or_null(line.saving)},
+        {"acceptance", line.acceptance},
+        {"shifted_minutes", line.shifted},
+        {"unserved", line.unserved},
+        {"type_accuracy", line.known_types},
+        {"ride_ratio", line.ride_ratio},
+        {"difference", interval_json(line.difference)},
+        {"difference_km", interval_json(line.difference_km)},
+        {"decision_us", {{"p50", score.decision_p50_us}, {"p99", score.decision_p99_us}}}};
     if (i < references.size() && references[i]) {
       row["reference"] = {{"days", references[i]->days},
                           {"ours_km", references[i]->ours_km},
@@ -151,9 +151,9 @@ std::string Evaluation::json() const {
     }
     rows.push_back(row);
   }
-  return to_text(Json{{"episodes", policies.empty() ? 0 : policies[0].days.size()},
-                      {"versus", versus},
-                      {"policies", rows}});
+  return to_text(OrderedJson{{"episodes", policies.empty() ? 0 : policies[0].days.size()},
+                             {"versus", versus},
+                             {"policies", rows}});
 }
 
 }  // namespace penstock::booking

@@ -107,14 +107,14 @@ DvrptwEnv::DvrptwEnv(const DvrptwConfig& config, EnvSlice slice, std::uint64_t s
       parts_(config),
       seed_(seed),
       first_(slice.first),
-      beliefs_(belief_options(config, slice.count), parts_.rules.answers),
+      beliefs_(belief_options(config, slice.total()), parts_.rules.answers),
       own_seeds_(slice.count),
       make_oracle_(std::move(make_oracle)) {
   idle_.reserve(kMostThreads);
   const auto customers = static_cast<std::size_t>(config.customers);
   slots_.reserve(slice.count);
   for (std::size_t i = 0; i < slice.count; ++i) {
-    slots_.emplace_back(customers, samples_per_env(config, slice.count));
+    slots_.emplace_back(customers, samples_per_env(config, slice.total()));
     draw_people(i);
   }
   // An unknown oracle is refused here, not in the first step.
@@ -307,12 +307,35 @@ void DvrptwEnv::load(std::size_t env, std::span<const std::byte> bytes) {
   draw_people(env);
 }
 
-void DvrptwEnv::between_rollouts() {
+void DvrptwEnv::between_rollouts(const Join& join) {
   if (config_.strangers) { return; }  // what an env has noted is of no use to the others
+  std::vector<Notes> everywhere;
+  if (join) { everywhere = joined_notes(join); }
   std::vector<Notes*> notes;
-  notes.reserve(slots_.size());
-  for (Slot& slot : slots_) { notes.push_back(&slot.notes); }
+  for (Notes& each : everywhere) { notes.push_back(&each); }
+  for (Slot& slot : slots_) {
+    if (join) {
+      slot.notes.clear();
+    } else {
+      notes.push_back(&slot.notes);
+    }
+  }
   beliefs_.merge(notes);
+}
+
+/// Of all envs of the run.
+std::vector<Notes> DvrptwEnv::joined_notes(const Join& join) const {
+  std::vector<std::byte> here;
+  StateWriter writer(here);
+  for (const Slot& slot : slots_) { writer(slot.notes); }
+  const std::vector<std::byte> bytes = join(here);
+  StateReader reader(bytes);
+  std::vector<Notes> all;
+  while (!reader.empty()) {
+    all.emplace_back(0, 0);
+    reader(all.back());
+  }
+  return all;
 }
 
 std::vector<std::pair<std::string, double>> DvrptwEnv::take_metrics() {

@@ -78,7 +78,8 @@ class DvrptwEnv final : public VecEnv, private SharedLearner {
 
   // What all envs learn together: their beliefs about customers.
   void begin_evaluation() override { evaluates_ = true; }
-  void between_rollouts() override;
+  void between_rollouts(const Join& join) override;
+  [[nodiscard]] std::vector<Notes> joined_notes(const Join& join) const;
   std::vector<std::pair<std::string, double>> take_metrics() override;
   void save(std::vector<std::byte>& out) const override { beliefs_.save(out); }
   void load(std::span<const std::byte> bytes) override { beliefs_.load(bytes); }

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/domains/booking/offer/offer.h"
 #include "penstock/domains/booking/routing/checker.h"
 
@@ -64,7 +63,7 @@ class Answer {
  public:
   Answer(const OfferQuery& query, const std::vector<PricedOffer>& offers)
       : query_(query), instance_(query.instance), nodes_(query.instance.nodes) {
-    for (const std::string& id : query.ids) { ids_.push_back(to_text(nlohmann::json(id))); }
+    for (const std::string& id : query.ids) { ids_.push_back(to_text(Json(id))); }
     for (const PricedOffer& offer : offers) {
       if (offer.action == kNoChange && offer.fits) { unchanged_ = offer.added; }
     }

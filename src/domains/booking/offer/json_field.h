@@ -1,10 +1,10 @@
 #pragma once
 #include <cstdint>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "penstock/core/base/json_value.h"
 #include "penstock/domains/booking/routing/instance.h"
 
 namespace penstock::booking {
@@ -13,14 +13,13 @@ namespace penstock::booking {
 /// is wrong. A field must not outlive its parent.
 class JsonField {
  public:
-  JsonField(const nlohmann::json& value, const std::string& document)
-      : value_(value), document_(&document) {}
+  JsonField(const Json& value, const std::string& document) : value_(value), document_(&document) {}
 
   [[nodiscard]] bool has(const char* key) const { return value_.contains(key); }
   [[nodiscard]] JsonField at(const char* key) const;
   [[nodiscard]] std::size_t size() const { return value_.size(); }
   [[nodiscard]] JsonField at(std::size_t index) const;
-  [[nodiscard]] const nlohmann::json& json() const { return value_; }
+  [[nodiscard]] const Json& json() const { return value_; }
 
   /// Complain unless it is an object of no other keys, or an array of at most so many.
   void require_object(std::initializer_list<std::string_view> keys) const;
@@ -35,12 +34,11 @@ class JsonField {
   [[noreturn]] void fail(std::string_view message) const;
 
  private:
-  JsonField(const nlohmann::json& value, const JsonField& parent, const char* key,
-            std::size_t index)
+  JsonField(const Json& value, const JsonField& parent, const char* key, std::size_t index)
       : value_(value), document_(parent.document_), parent_(&parent), key_(key), index_(index) {}
   [[nodiscard]] std::string path() const;
 
-  const nlohmann::json& value_;
+  const Json& value_;
   const std::string* document_;
   const JsonField* parent_ = nullptr;
   const char* key_ = nullptr;

@@ -15,8 +15,6 @@
 namespace penstock::booking {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::int32_t kMostRequests = 2000;
 constexpr std::int32_t kMostMetres = 500'000'000;
 
@@ -27,15 +25,15 @@ struct Matrices {
   std::vector<Seconds> durations;
 };
 
-json read_json(std::string_view text, const std::string& name) {
+Json read_json(std::string_view text, const std::string& name) {
   try {
     return parse_json(text);
-  } catch (const json::parse_error& error) {
+  } catch (const Json::parse_error& error) {
     const std::ptrdiff_t end = std::min(error.byte, text.size());
     throw DataError(
         fmt::format("{}:{}: not JSON at byte {}; see the example in docs/booking/offer.md", name,
                     1 + std::count(text.begin(), text.begin() + end, '\n'), error.byte));
-  } catch (const json::exception&) {  // a number beyond all doubles
+  } catch (const Json::exception&) {  // a number beyond all doubles
     throw DataError(name + ": a number is too large");
   }
 }
@@ -260,7 +258,7 @@ class Reader {
 }  // namespace
 
 OfferQuery parse_offer_query(std::string_view text, const std::string& name) {
-  const json document = read_json(text, name);
+  const Json document = read_json(text, name);
   const JsonField root(document, name);
   if (!document.is_object()) {
     root.fail("should be an object, as the example in docs/booking/offer.md");

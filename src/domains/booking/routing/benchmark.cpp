@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
 
 #include "penstock/core/base/errors.h"
 
@@ -88,22 +87,6 @@ void fill_euclidean(Convention convention, Instance& instance, const Scanner& at
       instance.duration[i * nodes + k] = to_units(arc.duration, 1, at, "the duration");
     }
   }
-}
-
-std::string read_text(const std::string& path) {
-  constexpr std::streamoff kMost = 256'000'000;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) { throw IoError(fmt::format("{}: cannot be read; is the path right?", path)); }
-  std::string text;
-  char block[65536];
-  while (file.read(block, sizeof block), file.gcount() > 0) {
-    text.append(block, file.gcount());
-    if (text.size() > kMost) {
-      throw DataError(fmt::format("{}: more than {} bytes; is it the right file?", path, kMost));
-    }
-  }
-  if (file.bad()) { throw IoError(fmt::format("{}: reading failed", path)); }
-  return text;
 }
 
 }  // namespace penstock::booking

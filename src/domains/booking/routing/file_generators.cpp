@@ -8,6 +8,7 @@
 
 #include "domains/booking/routing/generator_parts.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/text_file.h"
 #include "penstock/domains/booking/routing/parsers.h"
 #include "penstock/domains/booking/routing/roads.h"
 

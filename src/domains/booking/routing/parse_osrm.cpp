@@ -2,35 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/domains/booking/routing/parsers.h"
 
 namespace penstock::booking {
 namespace {
 
-using nlohmann::json;
-
 [[noreturn]] void fail(const std::string& name, std::string_view message) {
   throw DataError(fmt::format("{}: {}", name, message));
 }
 
-json read_json(std::string_view text, const std::string& name) {
+Json read_json(std::string_view text, const std::string& name) {
   try {
     return parse_json(text);
-  } catch (const json::parse_error& error) {
+  } catch (const Json::parse_error& error) {
     const auto end = std::min(error.byte, text.size());
     const auto line = 1 + std::count(text.begin(), text.begin() + end, '\n');
     throw DataError(fmt::format("{}:{}: not JSON at byte {}; save OSRM's answer as it comes", name,
                                 line, error.byte));
-  } catch (const json::exception&) {  // a number beyond all doubles
+  } catch (const Json::exception&) {  // a number beyond all doubles
     fail(name, "a number is too large; save OSRM's answer as it comes");
   }
 }
 
-std::int32_t entry(const json& value, const std::string& name, const std::string& key,
+std::int32_t entry(const Json& value, const std::string& name, const std::string& key,
                    std::size_t row, std::size_t column) {
   constexpr double kMost = 500'000'000;
   const double number = value.is_number() ? value.get<double>() : -1;
@@ -42,14 +39,14 @@ std::int32_t entry(const json& value, const std::string& name, const std::string
   return std::lround(number);
 }
 
-std::vector<std::int32_t> read_matrix(const json& rows, const std::string& name,
+std::vector<std::int32_t> read_matrix(const Json& rows, const std::string& name,
                                       const std::string& key, std::size_t places) {
   if (!rows.is_array() || rows.size() != places) {
     fail(name, fmt::format("{} does not have {} rows", key, places));
   }
   std::vector<std::int32_t> matrix;
   for (std::size_t i = 0; i < places; ++i) {
-    const json& row = rows[i];
+    const Json& row = rows[i];
     if (!row.is_array() || row.size() != places) {
       fail(name, fmt::format("{}[{}] does not have {} entries: ask OSRM for all sources and all "
                              "destinations",
@@ -63,7 +60,7 @@ std::vector<std::int32_t> read_matrix(const json& rows, const std::string& name,
 }  // namespace
 
 OsrmTable parse_osrm_table(std::string_view text, const std::string& name) {
-  const json answer = read_json(text, name);
+  const Json answer = read_json(text, name);
   if (answer.is_object() && answer.contains("code") && answer["code"] != "Ok") {
     fail(name, "OSRM's code is not Ok; ask it again");
   }

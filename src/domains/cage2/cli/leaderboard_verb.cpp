@@ -1,16 +1,13 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "domains/cage2/cli/verbs.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/domains/cage2/workflow/leaderboard.h"
 
 namespace penstock::cage2 {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct BoardArgs {
   RunChoice run;
@@ -19,8 +16,8 @@ struct BoardArgs {
   bool json = false;
 };
 
-Json cells_json(const Board& board) {
-  Json cells = Json::array();
+OrderedJson cells_json(const Board& board) {
+  OrderedJson cells = OrderedJson::array();
   for (const BoardCell& cell : board.cells) {
     cells.push_back({{"red", cell.red},
                      {"steps", cell.steps},
@@ -33,20 +30,21 @@ Json cells_json(const Board& board) {
 }
 
 void print_json(const BoardArgs& args, std::int64_t trained, const Board& board) {
-  const Json line = {{"rules", "leaderboard"},
-                     {"trained_steps", trained},
-                     {"episodes", args.options.episodes},
-                     {"seed", args.options.seed},
-                     {"sampled", args.sampled},
-                     {"cells", cells_json(board)},
-                     {"total", board.total},
-                     {"std_error", board.std_error},
-                     {"audit",
-                      {{"games", board.num_games},
-                       {"differing", board.differing},
-                       {"fixed_total", board.fixed_total},
-                       {"exploits_restore", board.exploits_restore()}}},
-                     {"official", {{kWinner.team, kWinner.total}, {kSecond.team, kSecond.total}}}};
+  const OrderedJson line = {
+      {"rules", "leaderboard"},
+      {"trained_steps", trained},
+      {"episodes", args.options.episodes},
+      {"seed", args.options.seed},
+      {"sampled", args.sampled},
+      {"cells", cells_json(board)},
+      {"total", board.total},
+      {"std_error", board.std_error},
+      {"audit",
+       {{"games", board.num_games},
+        {"differing", board.differing},
+        {"fixed_total", board.fixed_total},
+        {"exploits_restore", board.exploits_restore()}}},
+      {"official", {{kWinner.team, kWinner.total}, {kSecond.team, kSecond.total}}}};
   fmt::print("{}\n", to_text(line));
 }
 

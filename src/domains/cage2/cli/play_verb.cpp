@@ -3,19 +3,17 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "domains/cage2/cli/scene.h"
 #include "domains/cage2/cli/verbs.h"
 #include "penstock/core/base/config.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/domains/cage2/sim/scripts.h"
 
 namespace penstock::cage2 {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 struct PlayArgs {
   std::string blue = "react";
@@ -60,7 +58,7 @@ void draw(const PlayArgs& args, const Scene& scene) {
   write_file(fs::path(args.svg) / fmt::format("step-{:03}.svg", scene.step), picture(scene));
 }
 
-Json step_json(const Scene& scene) {
+OrderedJson step_json(const Scene& scene) {
   return {{"step", scene.step},
           {"blue", action_name(scene.action)},
           {"action", scene.action},
@@ -69,8 +67,8 @@ Json step_json(const Scene& scene) {
           {"service_up", scene.simulator.world().service_up()}};
 }
 
-Json whole_json(const PlayArgs& args, const Simulator::Config& config, const Scene& last,
-                const Json& steps) {
+OrderedJson whole_json(const PlayArgs& args, const Simulator::Config& config, const Scene& last,
+                       const OrderedJson& steps) {
   return {{"blue", args.blue},
           {"red", config.red},
           {"rules", config.rules},
@@ -93,7 +91,7 @@ Exit play(const PlayArgs& args) {
   Scene scene{.num_steps = static_cast<int>(config.max_steps),
               .title = title_of(args, config),
               .simulator = simulator};
-  Json steps = Json::array();
+  OrderedJson steps = OrderedJson::array();
   if (!args.json) { fmt::print("{}\n", scene.title); }
   draw(args, scene);
   while (scene.step < scene.num_steps) {

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "domains/cage2/cli/verbs.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/domains/cage2/sim/replay.h"
 
 namespace penstock::cage2 {
@@ -24,13 +23,13 @@ void print_text(const ReplayReport& report) {
 }
 
 void print_json(const ReplayReport& report) {
-  const nlohmann::ordered_json line = {{"steps", report.steps},
-                                       {"episodes", report.episodes},
-                                       {"files", report.files},
-                                       {"observation_mismatches", report.observation_mismatches},
-                                       {"reward_mismatches", report.reward_mismatches},
-                                       {"field_mismatches", report.field_mismatches},
-                                       {"examples", report.examples}};
+  const OrderedJson line = {{"steps", report.steps},
+                            {"episodes", report.episodes},
+                            {"files", report.files},
+                            {"observation_mismatches", report.observation_mismatches},
+                            {"reward_mismatches", report.reward_mismatches},
+                            {"field_mismatches", report.field_mismatches},
+                            {"examples", report.examples}};
   fmt::print("{}\n", to_text(line));
 }
 

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "domains/cage2/cli/verbs.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/domains/cage2/workflow/workflow.h"
 
 namespace penstock::cage2 {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct WorkflowArgs {
   WorkflowJob job;
@@ -22,8 +19,8 @@ struct WorkflowArgs {
   WorkflowRunOptions run;
 };
 
-Json curve_json(const std::vector<CurvePoint>& curve) {
-  Json points = Json::array();
+OrderedJson curve_json(const std::vector<CurvePoint>& curve) {
+  OrderedJson points = OrderedJson::array();
   for (const CurvePoint& point : curve) {
     points.push_back(
         {{"steps", point.steps}, {"reward", point.reward}, {"compliance", point.compliance}});
@@ -32,39 +29,43 @@ Json curve_json(const std::vector<CurvePoint>& curve) {
 }
 
 void print_json(const WorkflowArgs& args, const WorkflowResult& result) {
-  const Json line = {{"order", order_name(result.order)},
-                     {"red", args.job.red},
-                     {"rules", args.job.rules},
-                     {"compliance_rule", args.rule},
-                     {"conditioned", args.job.conditioned},
-                     {"seed", args.job.seed},
-                     {"mean_return", result.mean_return},
-                     {"std_error", result.std_error},
-                     {"compliance", result.compliance},
-                     {"compliant", result.compliant},
-                     {"eval_compliance", result.eval_compliance},
-                     {"stopped_early", result.stopped_early},
-                     {"episodes", result.episodes},
-                     {"steps", result.steps},
-                     {"seconds", result.seconds},
-                     {"digest", result.digest},
-                     {"run_dir", args.run.dir},
-                     {"curve", curve_json(result.curve)}};
+  const OrderedJson line = {{"order", order_name(result.order)},
+                            {"red", args.job.red},
+                            {"rules", args.job.rules},
+                            {"compliance_rule", args.rule},
+                            {"conditioned", args.job.conditioned},
+                            {"seed", args.job.seed},
+                            {"mean_return", result.mean_return},
+                            {"std_error", result.std_error},
+                            {"compliance", result.compliance},
+                            {"env_compliance", result.env_compliance},
+                            {"compliant", result.compliant},
+                            {"eval_compliance", result.eval_compliance},
+                            {"stopped_early", result.stopped_early},
+                            {"episodes", result.episodes},
+                            {"steps", result.steps},
+                            {"seconds", result.seconds},
+                            {"digest", result.digest},
+                            {"run_dir", args.run.dir},
+                            {"curve", curve_json(result.curve)}};
   fmt::print("{}\n", to_text(line));
 }
 
 void print_text(const WorkflowArgs& args, const WorkflowResult& result) {
+  const auto [least, most] = std::ranges::minmax_element(result.env_compliance);
   fmt::print("{} against {}, rules {}\n\n   steps    return  compliance\n",
              order_name(result.order), args.job.red, args.job.rules);
   for (const CurvePoint& point : result.curve) {
     fmt::print("{:8} {:9.1f} {:10.1f} %\n", point.steps, point.reward, 100 * point.compliance);
   }
   fmt::print(
-      "\n{} after {} episodes, {} steps, {:.2f} s: compliance {:.1f} % by rule {} ({:.1f} % in "
-      "evaluation)\nreturn {:.2f} ± {:.2f} in {} episodes\ndigest {}\nthe policy: {}\n",
+      "\n{} after {} episodes, {} steps, {:.2f} s: compliance {:.1f} % by rule {} (envs {:.0f} to "
+      "{:.0f} %; {:.1f} % in evaluation)\nreturn {:.2f} ± {:.2f} in {} episodes\ndigest {}\nthe "
+      "policy: {}\n",
       result.stopped_early ? "stopped early" : "ended", result.episodes, result.steps,
-      result.seconds, 100 * result.compliance, args.rule, 100 * result.eval_compliance,
-      result.mean_return, result.std_error, args.job.eval_episodes, result.digest, args.run.dir);
+      result.seconds, 100 * result.compliance, args.rule, 100 * *least, 100 * *most,
+      100 * result.eval_compliance, result.mean_return, result.std_error, args.job.eval_episodes,
+      result.digest, args.run.dir);
 }
 
 Exit workflow(WorkflowArgs& args) {
@@ -104,6 +105,8 @@ Verb workflow_verb(Options& app) {
   add("--train-episodes-per-env", job.train_episodes_per_env, "most episodes of each env");
   add("--compliance-threshold", job.compliance_threshold,
       "average compliance at which training ends");
+  add("--min-episodes-per-env", job.min_episodes_per_env,
+      "episodes that each env must have had before training may end early");
   add("--update-every-steps", job.update_every_steps, "steps of every env per update");
   add("--compliance-rule", args->rule, "rule of compliance: A or B");
   verb.add_flag("--unconditioned", args->unconditioned,

@@ -9,7 +9,7 @@
 
 #include "domains/cage2/search/workflow_json.h"
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/core/base/thread_pool.h"
 
 namespace penstock::cage2::detail {
@@ -26,8 +26,8 @@ std::string hash_of(const std::string& text) {
   return fmt::format("{:016x}", hash);
 }
 
-Json header_of(const SearchOptions& options) {
-  Json shared = shared_json(options.job, options.evaluator);
+OrderedJson header_of(const SearchOptions& options) {
+  OrderedJson shared = shared_json(options.job, options.evaluator);
   shared["seed"] = options.seed;
   const std::string hash = hash_of(to_text(shared));
   return {{"journal", "cage2 search"}, {"format", kFormat}, {"hash", hash}, {"options", shared}};
@@ -37,18 +37,18 @@ Json header_of(const SearchOptions& options) {
   throw DataError(fmt::format("{}: {}; choose another folder with --out", path, why));
 }
 
-void require_same(const std::string& path, const std::string& found, const Json& wanted) {
-  const Json header = try_parse_ordered_json(found);
+void require_same(const std::string& path, const std::string& found, const OrderedJson& wanted) {
+  const OrderedJson header = try_parse_ordered_json(found);
   const auto told = [&](const char* key) {
-    return header.is_object() ? header.value(key, Json()) : Json();
+    return header.is_object() ? header.value(key, OrderedJson()) : OrderedJson();
   };
-  const Json options = told("options");
+  const OrderedJson options = told("options");
   if (told("journal") != wanted["journal"] || told("format") != wanted["format"] ||
       !options.is_object()) {
     refuse(path, "is not a journal of a search");
   }
   for (const auto& [key, value] : wanted["options"].items()) {
-    const Json there = options.value(key, Json());
+    const OrderedJson there = options.value(key, OrderedJson());
     if (there == value) { continue; }
     throw ConfigError(
         fmt::format("{}: its evaluations have {} = {}, not {}; choose another folder with --out",
@@ -73,7 +73,7 @@ struct JournaledEvaluator::Round {
 JournaledEvaluator::JournaledEvaluator(const SearchOptions& options, const Evaluate& evaluate)
     : options_(options), evaluate_(evaluate) {
   if (options.out.empty()) { return; }
-  const Json header = header_of(options);
+  const OrderedJson header = header_of(options);
   journal_.emplace(path_of(options), to_text(header));
   require_same(path_of(options), journal_->header(), header);
   read();
@@ -84,12 +84,12 @@ void JournaledEvaluator::read() {
   for (const std::string& line : journal_->lines()) {
     ++number;
     try {
-      const Json json = parse_ordered_json(line);
-      const Json key = {{"order", json.at("order")},
-                        {"conditioned", json.at("conditioned")},
-                        {"seed", json.at("seed")}};
+      const OrderedJson json = parse_ordered_json(line);
+      const OrderedJson key = {{"order", json.at("order")},
+                               {"conditioned", json.at("conditioned")},
+                               {"seed", json.at("seed")}};
       known_[to_text(key)] = result_of(json);
-    } catch (const nlohmann::json::exception&) {
+    } catch (const Json::exception&) {
       refuse(path_of(options_), fmt::format("line {} is damaged", number));
     }
   }
@@ -154,7 +154,7 @@ void JournaledEvaluator::enter(Round& round) {
 }
 
 void JournaledEvaluator::log(const WorkflowJob& job, const WorkflowResult& result) {
-  Json line = key_json(job);
+  OrderedJson line = key_json(job);
   const std::string key = to_text(line);
   line.update(result_json(result));
   // What comes back from a journal is what went in, so that a resumed search sees the same numbers.

@@ -4,47 +4,46 @@
 #include <map>
 
 #include "domains/cage2/search/workflow_json.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/domains/cage2/search/report.h"
 
 namespace penstock::cage2 {
 namespace {
 
-using detail::Json;
-
-Json order_json(const Order& order) {
-  Json names = Json::array();
+OrderedJson order_json(const Order& order) {
+  OrderedJson names = OrderedJson::array();
   for (const int type : order) { names.push_back(kTypeNames.at(type)); }
   return names;
 }
 
-Json named(const WorkflowResult& result) {
-  Json json = {{"index", search::index_of(result.order)}, {"order", order_json(result.order)}};
+OrderedJson named(const WorkflowResult& result) {
+  OrderedJson json = {{"index", search::index_of(result.order)},
+                      {"order", order_json(result.order)}};
   json.update(detail::result_json(result));
   json.erase("curve");
   return json;
 }
 
-Json trials_json(const std::vector<Trial>& trials) {
-  Json list = Json::array();
+OrderedJson trials_json(const std::vector<Trial>& trials) {
+  OrderedJson list = OrderedJson::array();
   for (const Trial& trial : trials) {
-    Json json = {{"batch", trial.batch}};
+    OrderedJson json = {{"batch", trial.batch}};
     json.update(named(trial.result));
     list.push_back(json);
   }
   return list;
 }
 
-Json interval_json(const Interval& interval) {
+OrderedJson interval_json(const Interval& interval) {
   return {{"mean", interval.mean}, {"low", interval.low}, {"high", interval.high}};
 }
 
-Json options_json(const SearchOptions& options) {
-  Json json = detail::shared_json(options.job, options.evaluator);
+OrderedJson options_json(const SearchOptions& options) {
+  OrderedJson json = detail::shared_json(options.job, options.evaluator);
   json["n_workflows"] = options.num_workflows;
   json["initial"] = options.num_initial;
   json["batch"] = options.batch;
-  json["beta"] = options.beta ? Json(*options.beta) : Json("auto");
+  json["beta"] = options.beta ? OrderedJson(*options.beta) : OrderedJson("auto");
   json["delta"] = options.delta;
   json["fit_noise"] = options.fit_noise;
   json["only_compliant"] = options.only_compliant;
@@ -53,7 +52,7 @@ Json options_json(const SearchOptions& options) {
   return json;
 }
 
-Json belief_json(const Belief& belief) {
+OrderedJson belief_json(const Belief& belief) {
   return {{"lambda", belief.hyper.lambda},
           {"signal_variance", belief.hyper.signal_variance},
           {"noise_variance", belief.hyper.noise_variance},
@@ -63,13 +62,13 @@ Json belief_json(const Belief& belief) {
           {"std", belief.posterior.std}};
 }
 
-Json ranking_json(const SearchResult& result) {
-  Json ranking = Json::array();
+OrderedJson ranking_json(const SearchResult& result) {
+  OrderedJson ranking = OrderedJson::array();
   for (const int place : result.ranking) { ranking.push_back(result.trials[place].index); }
   return ranking;
 }
 
-std::optional<Json> best_random(const SearchOptions& options, const SearchResult& result) {
+std::optional<OrderedJson> best_random(const SearchOptions& options, const SearchResult& result) {
   const WorkflowResult* best = nullptr;
   for (const Trial& trial : result.baselines->random) {
     if (!usable(options, trial.result)) { continue; }
@@ -79,20 +78,20 @@ std::optional<Json> best_random(const SearchOptions& options, const SearchResult
   return named(*best);
 }
 
-Json baselines_json(const SearchOptions& options, const SearchResult& result, bool whole) {
-  Json fixed = Json::array();
+OrderedJson baselines_json(const SearchOptions& options, const SearchResult& result, bool whole) {
+  OrderedJson fixed = OrderedJson::array();
   for (const WorkflowResult& each : result.baselines->fixed) { fixed.push_back(named(each)); }
-  Json json = {{"unconditioned", named(result.baselines->unconditioned)}, {"fixed", fixed}};
+  OrderedJson json = {{"unconditioned", named(result.baselines->unconditioned)}, {"fixed", fixed}};
   json["unconditioned"].erase("index");
   json["unconditioned"].erase("order");
-  json["random_best"] = best_random(options, result).value_or(Json());
+  json["random_best"] = best_random(options, result).value_or(OrderedJson());
   if (whole) { json["random"] = trials_json(result.baselines->random); }
   return json;
 }
 
-Json regret_json(const Regret& regret) {
+OrderedJson regret_json(const Regret& regret) {
   const bool repeated = !regret.search.empty();
-  Json json = {{"own", regret.own.back()}, {"repetitions", regret.search_final.size()}};
+  OrderedJson json = {{"own", regret.own.back()}, {"repetitions", regret.search_final.size()}};
   if (!repeated) { return json; }
   json["search"] = interval_json(regret.search.back());
   json["random"] = interval_json(regret.random.back());
@@ -103,12 +102,12 @@ Json regret_json(const Regret& regret) {
   return json;
 }
 
-Json truth_json(const GroundTruth& truth, bool whole) {
-  Json json;
-  json["best"] = truth.best < 0 ? Json() : named(truth.all[truth.best]);
-  json["regret"] = truth.regret ? regret_json(*truth.regret) : Json();
+OrderedJson truth_json(const GroundTruth& truth, bool whole) {
+  OrderedJson json;
+  json["best"] = truth.best < 0 ? OrderedJson() : named(truth.all[truth.best]);
+  json["regret"] = truth.regret ? regret_json(*truth.regret) : OrderedJson();
   if (!whole) { return json; }
-  json["all"] = Json::array();
+  json["all"] = OrderedJson::array();
   for (const WorkflowResult& each : truth.all) { json["all"].push_back(named(each)); }
   return json;
 }
@@ -133,11 +132,12 @@ void add_curve(std::string& csv, const std::string& run, const WorkflowResult& r
 }  // namespace
 
 std::string search_json(const SearchOptions& options, const SearchResult& result) {
-  Json json = {{"options", options_json(options)},
-               {"best", result.best ? named(result.trials[*result.best].result) : Json()},
-               {"ranking", ranking_json(result)},
-               {"trials", trials_json(result.trials)},
-               {"belief", belief_json(result.belief)}};
+  OrderedJson json = {
+      {"options", options_json(options)},
+      {"best", result.best ? named(result.trials[*result.best].result) : OrderedJson()},
+      {"ranking", ranking_json(result)},
+      {"trials", trials_json(result.trials)},
+      {"belief", belief_json(result.belief)}};
   if (result.baselines) { json["baselines"] = baselines_json(options, result, true); }
   if (result.truth) { json["exhaustive"] = truth_json(*result.truth, true); }
   return to_text(json, 1) + "\n";
@@ -146,13 +146,14 @@ std::string search_json(const SearchOptions& options, const SearchResult& result
 std::string summary_json(const SearchOptions& options, const SearchResult& result) {
   int compliant = 0;
   for (const Trial& trial : result.trials) { compliant += trial.result.compliant ? 1 : 0; }
-  Json json = {{"best", result.best ? named(result.trials[*result.best].result) : Json()},
-               {"evaluations", result.trials.size()},
-               {"compliant", compliant},
-               {"ranking", ranking_json(result)},
-               {"lambda", result.belief.hyper.lambda},
-               {"signal_variance", result.belief.hyper.signal_variance},
-               {"out", options.out}};
+  OrderedJson json = {
+      {"best", result.best ? named(result.trials[*result.best].result) : OrderedJson()},
+      {"evaluations", result.trials.size()},
+      {"compliant", compliant},
+      {"ranking", ranking_json(result)},
+      {"lambda", result.belief.hyper.lambda},
+      {"signal_variance", result.belief.hyper.signal_variance},
+      {"out", options.out}};
   if (result.baselines) { json["baselines"] = baselines_json(options, result, false); }
   if (result.truth) { json["exhaustive"] = truth_json(*result.truth, false); }
   return to_text(json);

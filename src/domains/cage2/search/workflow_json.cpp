@@ -5,13 +5,13 @@
 namespace penstock::cage2::detail {
 namespace {
 
-double number_of(const Json& json) {
+double number_of(const OrderedJson& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
 }
 
 }  // namespace
 
-Json shared_json(const WorkflowJob& job, const std::string& evaluator) {
+OrderedJson shared_json(const WorkflowJob& job, const std::string& evaluator) {
   return {{"evaluator", evaluator},
           {"red", job.red},
           {"rules", job.rules},
@@ -23,12 +23,12 @@ Json shared_json(const WorkflowJob& job, const std::string& evaluator) {
           {"eval_episodes", job.eval_episodes}};
 }
 
-Json key_json(const WorkflowJob& job) {
+OrderedJson key_json(const WorkflowJob& job) {
   return {{"order", job.order}, {"conditioned", job.conditioned}, {"seed", job.seed}};
 }
 
-Json result_json(const WorkflowResult& result) {
-  Json curve = Json::array();
+OrderedJson result_json(const WorkflowResult& result) {
+  OrderedJson curve = OrderedJson::array();
   for (const CurvePoint& point : result.curve) {
     curve.push_back({point.steps, point.reward, point.compliance});
   }
@@ -39,7 +39,7 @@ Json result_json(const WorkflowResult& result) {
           {"digest", result.digest},           {"curve", std::move(curve)}};
 }
 
-WorkflowResult result_of(const Json& json) {
+WorkflowResult result_of(const OrderedJson& json) {
   WorkflowResult result{};
   json.at("order").get_to(result.order);
   result.mean_return = number_of(json.at("mean_return"));
@@ -54,7 +54,7 @@ WorkflowResult result_of(const Json& json) {
   json.at("episodes").get_to(result.episodes);
   json.at("steps").get_to(result.steps);
   json.at("digest").get_to(result.digest);
-  for (const Json& point : json.at("curve")) {
+  for (const OrderedJson& point : json.at("curve")) {
     result.curve.push_back(
         {point.at(0).get<std::int64_t>(), number_of(point.at(1)), number_of(point.at(2))});
   }

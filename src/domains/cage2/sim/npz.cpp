@@ -3,11 +3,10 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/text_file.h"
 
 // The parts of the ZIP format (PKWARE's APPNOTE.TXT) that NumPy writes: one disk, no encryption,
 // entries stored or deflated, and sizes below 4 GB in the directory at the end.
@@ -22,6 +21,7 @@ constexpr std::uint32_t kEndSignature = 0x06054B50;
 constexpr std::uint32_t kEntrySignature = 0x02014B50;
 constexpr std::uint32_t kLocalSignature = 0x04034B50;
 constexpr std::size_t kMaxRatio = 1032;  // deflate cannot do better
+constexpr std::size_t kMaxUnpacked = 64'000'000;
 
 /// Little-endian numbers at places that are checked.
 class Bytes {
@@ -72,6 +72,16 @@ std::size_t find_end(const Bytes& zip) {
   zip.refuse("no directory at its end");
 }
 
+/// Entries may share the bytes that they unpack: what counts is all of them together. A small file
+/// may unpack to much more than games are long.
+void check_sizes(const std::vector<Entry>& entries, const Bytes& zip) {
+  std::size_t sum = 0;
+  for (const Entry& entry : entries) { sum += std::max(entry.size, entry.packed_size); }
+  if (sum > std::min(kMaxRatio * zip.size(), kMaxUnpacked)) {
+    zip.refuse("its entries claim too much");
+  }
+}
+
 std::vector<Entry> read_directory(const Bytes& zip) {
   const std::size_t end = find_end(zip);
   const std::size_t count = zip.u16(end + 10);
@@ -90,6 +100,7 @@ std::vector<Entry> read_directory(const Bytes& zip) {
     entries.push_back(std::move(entry));
     at += kEntrySize + name_size + zip.u16(at + 30) + zip.u16(at + 32);
   }
+  check_sizes(entries, zip);
   return entries;
 }
 
@@ -148,9 +159,7 @@ Npz Npz::parse(std::span<const std::byte> bytes, const std::string& name) {
 }
 
 Npz Npz::read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) { throw IoError(path + ": cannot be read"); }
+  const std::string text = read_text(path);
   return parse(std::as_bytes(std::span(text)), path);
 }
 

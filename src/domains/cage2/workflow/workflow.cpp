@@ -20,6 +20,7 @@ namespace penstock::cage2 {
 namespace {
 
 constexpr std::int64_t kEpisodeSteps = 100;
+constexpr double kUnknown = 0.5;  // compliance before the first episode
 // Places in EpisodeEnd::stats, see WorkflowEnv::spec().
 constexpr std::size_t kGameReturn = 0;
 constexpr std::size_t kCompliance = 1;
@@ -62,7 +63,8 @@ void require(bool holds, const std::string& what) {
 /// What is watched of one job's run.
 class Watch {
  public:
-  Watch(const WorkflowJob& job, std::size_t num_envs) : job_(job), average_(num_envs) {}
+  Watch(const WorkflowJob& job, std::size_t num_envs)
+      : job_(job), average_(num_envs, job.min_episodes_per_env) {}
 
   /// Whether to end here: what has just complied is what stays.
   bool see(const Progress& now, std::span<const EpisodeEnd> ends) {
@@ -81,6 +83,7 @@ class Watch {
 
   void report(WorkflowResult& result) const {
     result.compliance = average_.average();
+    result.env_compliance = average_.per_env();
     result.compliant = result.compliance >= job_.compliance_threshold;
     result.stopped_early = stopped_;
     result.episodes = average_.num_episodes();
@@ -143,20 +146,30 @@ void AverageCompliance::add(std::size_t env, double compliance, std::int64_t num
   num_fixes_ += num_fixes;
 }
 
+double AverageCompliance::History::mean() const {
+  return last.empty() ? kUnknown : std::accumulate(last.begin(), last.end(), 0.0) / last.size();
+}
+
+std::vector<double> AverageCompliance::per_env() const {
+  std::vector<double> means(envs_.size());
+  std::ranges::transform(envs_, means.begin(), &History::mean);
+  return means;
+}
+
 double AverageCompliance::average() const {
   double sum = 0;
   double count = 0;
   for (const History& env : envs_) {
     if (env.last.empty()) { continue; }
-    sum += std::accumulate(env.last.begin(), env.last.end(), 0.0) / env.last.size();
+    sum += env.mean();
     count += 1;
   }
-  return count > 0 ? sum / count : 0.5;
+  return count > 0 ? sum / count : kUnknown;
 }
 
 bool AverageCompliance::reached(double threshold) const {
   const bool enough = std::ranges::all_of(
-      envs_, [](const History& env) { return env.num_episodes >= kMinEpisodes; });
+      envs_, [&](const History& env) { return env.num_episodes >= min_episodes_; });
   return enough && num_fixes_ >= kMinFixes && average() >= threshold;
 }
 
@@ -169,6 +182,7 @@ std::int64_t AverageCompliance::num_episodes() const {
 Settings workflow_settings(const WorkflowJob& job) {
   require(is_order(job.order), "order: expected each of the types 0 to 4 once");
   require(job.train_episodes_per_env > 0, "train_episodes_per_env: expected at least 1");
+  require(job.min_episodes_per_env > 0, "min_episodes_per_env: expected at least 1");
   require(job.eval_episodes >= 0, "eval_episodes: expected 0 or more");
   Settings settings;
   settings.add_toml(kSourceSettings, "cage2-workflow");

@@ -6,14 +6,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
 #include "app/cli/verbs.h"
 #include "penstock/app/catalog/catalog.h"
 #include "penstock/app/cli/cli.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/core/train/config.h"
 
 using namespace penstock;
@@ -331,11 +330,11 @@ TEST_CASE("a dry run tells what the run would be, and what looks wrong, on one l
                                    "--num-envs", "10", "--set", "rollout.steps=20",
                                    "--total-timesteps", "450", "--threads", "9", "--seed", "77"});
   REQUIRE(told.code == 0);
-  const nlohmann::json plan = parse_json(told.out);
+  const Json plan = parse_json(told.out);
   CHECK(plan["samples_per_update"] == 200);
   CHECK(plan["updates"] == 3);  // 450 steps begin a third update
   CHECK(plan["run_dir"] == "runs/pendulum-77");
-  const nlohmann::json& memory = plan["memory"];
+  const Json& memory = plan["memory"];
   CHECK(plan["memory_bytes"] ==
         memory["rollout"].get<std::int64_t>() + memory["weights"].get<std::int64_t>() +
             memory["optimiser"].get<std::int64_t>() + memory["batches"].get<std::int64_t>());

@@ -4,12 +4,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "penstock/core/act/actor.h"
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/core/store/safetensors.h"
 #include "support.h"
 
@@ -17,7 +16,6 @@ namespace penstock {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 EnvSpec box_of_two() { return {.obs = Layout(3), .action = Box{{-1, -2}, {1, 2}}}; }
 

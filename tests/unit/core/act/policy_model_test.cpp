@@ -115,6 +115,11 @@ TEST_CASE("what is not a policy file is refused by name, whatever it claims") {
   refused(
       R"({"schema": 1, "obs": [{"name": "x", "shape": [4000000000, 4000000000], "lookups": []}]})",
       "out of range");
+  refused(R"({"schema": 1, "obs": [{"name": "x", "shape": [16777217], "lookups": []}]})",
+          "out of range");
+  refused(R"({"schema": 1, "obs": [{"name": "x", "shape": [16777216], "lookups": []},
+                                   {"name": "y", "shape": [1], "lookups": []}]})",
+          "out of range");
   const char* const kStart =
       R"({"schema": 1, "version": 0, "obs": [{"name": "x", "shape": [2], "lookups": []}],
           "action": {"kind": "discrete", "n": [2], "masked": false}, "max_episode_steps": 0,
@@ -123,10 +128,34 @@ TEST_CASE("what is not a policy file is refused by name, whatever it claims") {
   refused(with(R"([{"name": "w", "shape": [4000000000, 4000000000], "by_input": false}])"),
           "out of range");
   refused(with(R"([{"name": "w", "shape": [2], "by_input": true}])"), "not a matrix");
-  refused(with(R"([], "mlp": {"activation": "tanh", "trunk": [], "actor": ["actor.0"], "critic": [],
+  refused(with(R"([{"name": "w", "shape": [2, 2], "by_input": false}],
+                   "mlp": {"activation": "tanh", "trunk": [], "actor": ["actor.0"], "critic": [],
                    "log_std": false})"),
           "'actor.0.weight' is missing");
+  refused(with(R"([{"name": "w", "shape": [2, 2], "by_input": false}],
+                   "mlp": {"activation": "tanh", "trunk": ["a", "a"], "actor": [], "critic": [],
+                   "log_std": false})"),
+          "more layers than parameters");
   refused(with(R"([{"name": "w", "shape": [2, 2], "by_input": false}])"), "'w'");
+  // Eight gigabytes, were they taken before the file is asked for them.
+  refused(with(R"([{"name": "w", "shape": [30000, 70000], "by_input": false}])"), "'w'");
+}
+
+TEST_CASE("a policy file that lists a parameter twice is refused") {
+  const test::PolicyFolder folder;
+  const std::vector<float> numbers(2);
+  const std::vector<TensorView> tensors = {
+      {"w", Dtype::f32, {2}, std::as_bytes(std::span(numbers))}};
+  save_safetensors(
+      folder.file(), tensors,
+      {{"penstock.policy",
+        R"({"schema": 1, "version": 0, "obs": [{"name": "x", "shape": [2], "lookups": []}],
+            "action": {"kind": "discrete", "n": [2], "masked": false}, "max_episode_steps": 0,
+            "squash": false, "clip_obs": 0, "parameters": [
+              {"name": "w", "shape": [2], "by_input": false},
+              {"name": "w", "shape": [2], "by_input": false}]})"}});
+  CHECK_THROWS_WITH_AS(PolicyModel::load(folder.file()), doctest::Contains("'w' is listed twice"),
+                       DataError);
 }
 
 }  // namespace

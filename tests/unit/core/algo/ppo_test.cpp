@@ -152,7 +152,7 @@ TEST_CASE("schedules follow the run's progress") {
   CHECK(metric(constant, "train/learning_rate") == doctest::Approx(1e-3));
 }
 
-TEST_CASE("a loss that is not finite is an error with a remedy") {
+TEST_CASE("fault 12: a loss that is not finite is an error with a remedy") {
   CHECK_THROWS_WITH_AS(
       updated({.learning_rate = 1.0, .value_weight = 3e38, .max_grad_norm = 0.0}, 1, 1),
       doctest::Contains("learning_rate"), Error);

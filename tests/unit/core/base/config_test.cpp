@@ -260,6 +260,54 @@ TEST_CASE("config files are read, and what cannot be read is an IoError") {
   std::filesystem::remove_all(folder);
 }
 
+TEST_CASE("keys have a bounded number of parts, values any number of dots") {
+  const auto read = [](const std::string& text) {
+    Settings settings;
+    settings.add_toml(text, "run.toml");
+    return settings.all().size();
+  };
+  const auto dotted = [](int parts) {
+    std::string key = "a";
+    for (int i = 1; i < parts; ++i) { key += ".a"; }
+    return key + " = 1\n";
+  };
+  CHECK(read(dotted(17)) == 1);
+  CHECK_THROWS_AS(read(dotted(18)), ConfigError);
+  std::string numbers = "1.5";
+  for (int i = 0; i < 100; ++i) { numbers += ", 1.5"; }
+  CHECK(read("a = [" + numbers + "]\n") == 1);
+  const std::string dots(100, '.');
+  CHECK(read("a = \"" + dots + "\"\nb = '''" + dots + "''''\nc = 1 # " + dots) == 3);
+  CHECK(read("a = \"\\\"" + dots + "\"\n") == 1);
+}
+
+TEST_CASE("a value has a bounded length, so that the resolved config can be read") {
+  Settings settings;
+  settings.add("dir", std::string(32'768, 'a'), "--set");
+  const std::string longer(32'769, 'a');
+  CHECK_THROWS_WITH_AS(settings.add("dir", longer, "--set"), doctest::Contains("dir (--set)"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(settings.add_toml("dir = '" + longer + "'", "run.toml"),
+                       doctest::Contains("32769 bytes, at most 32768"), ConfigError);
+}
+
+TEST_CASE("values are nested to a bounded depth, also by keys with dots in inline tables") {
+  const auto read = [](const std::string& open, const std::string& close, int levels) {
+    std::string text = "a = ";
+    for (int i = 0; i < levels; ++i) { text += open; }
+    text += "1";
+    for (int i = 0; i < levels; ++i) { text += close; }
+    Settings settings;
+    settings.add_toml(text, "run.toml");
+    return settings.all().size();
+  };
+  CHECK(read("{b.c = ", "}", 16) == 1);
+  CHECK_THROWS_WITH_AS(read("{b.c = ", "}", 17),
+                       doctest::Contains("run.toml:1: values nested more than 16 deep"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(read("[", "]", 17), doctest::Contains("nested"), ConfigError);
+}
+
 TEST_CASE("to_toml writes each section once, bare keys first, with origins") {
   Run run;
   const std::string text = to_toml(fields_of(run));

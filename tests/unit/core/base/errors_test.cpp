@@ -26,6 +26,8 @@ TEST_CASE("nearest finds misspellings and leaves strangers alone") {
   CHECK(nearest("acrobat", kEnvs) == "acrobot");
   CHECK(nearest("xyz", kEnvs).empty());
   CHECK(nearest("", kEnvs).empty());
+  CHECK(nearest("cartpole", std::vector{std::string(1'000'000, 'c'), std::string("cartpoles")}) ==
+        "cartpoles");
   CHECK(nearest("cartpole", {}).empty());
 }
 

@@ -2,12 +2,11 @@
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
 #include "penstock/core/base/config.h"
-#include "penstock/core/base/json.h"
+#include "penstock/core/base/json_value.h"
 #include "penstock/core/base/moments.h"
 #include "penstock/core/base/shuffle.h"
 
@@ -76,30 +75,82 @@ TEST_CASE("JSON that is none is discarded or thrown, and never anything else") {
     CAPTURE(text);
     CHECK(try_parse_json(text).is_discarded());
     CHECK(try_parse_ordered_json(text).is_discarded());
-    CHECK_THROWS_AS(parse_json(text), nlohmann::json::parse_error);
+    CHECK_THROWS_AS(parse_json(text), Json::parse_error);
   }
-  CHECK_THROWS_AS(parse_json("1e999"), nlohmann::json::out_of_range);
+  CHECK_THROWS_AS(parse_json("1e999"), Json::out_of_range);
 }
 
-TEST_CASE("JSON nested a hundred thousand deep is an answer, not a crash") {
-  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
-  CHECK(try_parse_json(deep).is_array());
-  CHECK(try_parse_json(deep.substr(1)).is_discarded());
+TEST_CASE("JSON whose keys keep their order has a bounded number of them") {
+  const auto object = [](std::size_t keys) {
+    std::string text = "{\"\":0";
+    for (std::size_t i = 1; i < keys; ++i) { text += ",\"" + std::to_string(i % 10) + "\":0"; }
+    return text + "}";
+  };
+  CHECK(try_parse_ordered_json(object(20'000)).is_object());
+  CHECK(try_parse_ordered_json(object(20'001)).is_discarded());
+  CHECK(try_parse_json(object(20'001)).is_object());
+}
+
+TEST_CASE("JSON is read up to 64 levels deep, whatever its strings hold") {
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  CHECK(try_parse_json(nested(64)).is_array());
+  CHECK(try_parse_json(nested(64).substr(1)).is_discarded());
+  for (const std::size_t depth : {65, 100'000}) {
+    CHECK(try_parse_json(nested(depth)).is_discarded());
+    CHECK(try_parse_ordered_json(nested(depth)).is_discarded());
+    CHECK_THROWS_WITH_AS(parse_json(nested(depth)), doctest::Contains("64 levels"),
+                         Json::parse_error);
+  }
+  const std::string brackets(100, '[');
+  CHECK(parse_json("[\"" + brackets + "\\\"" + brackets + "\"]").size() == 1);
+  CHECK(parse_json("[[], [], {}]").size() == 3);
+}
+
+TEST_CASE("JSON is read up to a size") {
+  CHECK(parse_json("[1, 2]", {.max_bytes = 6}).size() == 2);
+  CHECK_THROWS_WITH_AS(parse_json("[1, 2]", {.max_bytes = 5}), doctest::Contains("at most 5"),
+                       Json::parse_error);
+}
+
+TEST_CASE("JSON gives a whole number only as the one that it holds") {
+  const auto as = [](const char* text, auto like) {
+    return parse_json(text).get<std::vector<decltype(like)>>().at(0);
+  };
+  CHECK(as("[-9223372036854775808]", std::int64_t{}) == std::numeric_limits<std::int64_t>::min());
+  CHECK(as("[18446744073709551615]", std::uint64_t{}) == std::numeric_limits<std::uint64_t>::max());
+  CHECK(as("[-128.0]", std::int8_t{}) == -128);
+  CHECK(as("[1e3]", int{}) == 1000);
+  CHECK(as("[-0.0]", std::size_t{}) == 0);
+  for (const char* text : {"[1e19]", "[9223372036854775808]", "[9223372036854775808.0]",
+                           "[-9223372036854777856.0]", "[0.5]", "[1e300]"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(as(text, std::int64_t{}), Json::out_of_range);
+  }
+  for (const char* text : {"[-1]", "[-1e-9]", "[18446744073709551616]"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(as(text, std::uint64_t{}), Json::out_of_range);
+  }
+  CHECK_THROWS_WITH_AS(as("[128]", std::int8_t{}), doctest::Contains("from -128 to 127"),
+                       Json::out_of_range);
+  CHECK_THROWS_AS(as("[\"7\"]", int{}), Json::type_error);
+  CHECK_THROWS_AS(parse_ordered_json("[4294967296]")[0].get<int>(), Json::out_of_range);
 }
 
 TEST_CASE("JSON is written on one line or indented, in its order, and refuses bad text") {
-  const nlohmann::ordered_json kept = parse_ordered_json(R"({"b": 1, "a": [0.1, true, null]})");
+  const OrderedJson kept = parse_ordered_json(R"({"b": 1, "a": [0.1, true, null]})");
   CHECK(to_text(kept) == R"({"b":1,"a":[0.1,true,null]})");
   CHECK(to_text(parse_json(R"({"b": 1, "a": 2})")) == R"({"a":2,"b":1})");
   CHECK(to_text(parse_json("[1]"), 2) == "[\n  1\n]");
-  const nlohmann::json bad = std::string("a\xff z");
-  CHECK_THROWS_AS(to_text(bad), nlohmann::json::type_error);
+  const Json bad = std::string("a\xff z");
+  CHECK_THROWS_AS(to_text(bad), Json::type_error);
   CHECK(to_text(bad, -1, BadUtf8::replace) == "\"a\xef\xbf\xbd z\"");
 }
 
 TEST_CASE("doubles survive JSON to the last bit") {
   for (const double x : {0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, -0.0, 123456789.123456789}) {
-    CHECK(parse_json(to_text(nlohmann::json(x))).get<double>() == x);
+    CHECK(parse_json(to_text(Json(x))).get<double>() == x);
   }
 }
 

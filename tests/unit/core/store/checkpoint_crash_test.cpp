@@ -62,7 +62,7 @@ void check_named_is_whole(const CheckpointStore& store, const std::string& dir) 
 
 }  // namespace
 
-TEST_CASE("killed at any system call of a save, LATEST names a whole checkpoint") {
+TEST_CASE("fault 4: killed at any system call of a save, LATEST names a whole checkpoint") {
   int n = 1;
   for (bool ended = false; !ended; ++n) {
     const TempDir dir;
@@ -84,7 +84,8 @@ TEST_CASE("killed at any system call of a save, LATEST names a whole checkpoint"
   CHECK(n > 25);  // the hook saw the save
 }
 
-TEST_CASE("killed at any system call while a step is replaced, with and without exchange") {
+TEST_CASE(
+    "fault 4: killed at any system call while a step is replaced, with and without exchange") {
   for (const bool can_exchange : {true, false}) {
     for (int n = 1, end = -1; end != kEnd; ++n) {
       const TempDir dir;
@@ -99,8 +100,9 @@ TEST_CASE("killed at any system call while a step is replaced, with and without 
   }
 }
 
-TEST_CASE("a system call that fails gives an IoError, leaves the old checkpoints, and passes") {
-  for (const int error : {ENOSPC, EIO, EROFS}) {
+TEST_CASE(
+    "fault 7: a system call that fails gives an IoError, leaves the old checkpoints, and passes") {
+  for (const int error : {ENOSPC, EIO, EROFS, EDQUOT}) {
     for (int n = 1, failed = 1; failed != 0; ++n) {
       const TempDir dir;
       CheckpointStore store(dir / "ckpt", 2);
@@ -121,7 +123,7 @@ TEST_CASE("a system call that fails gives an IoError, leaves the old checkpoints
   }
 }
 
-TEST_CASE("a save that failed gives its space back at once") {
+TEST_CASE("fault 7: a save that failed gives its space back at once") {
   const TempDir dir;
   CheckpointStore store(dir / "ckpt", 2);
   const HookGuard guard([](std::string_view call, const std::string& path) {
@@ -132,7 +134,7 @@ TEST_CASE("a save that failed gives its space back at once") {
   CHECK(!fs::exists(dir / "ckpt/.tmp-3"));
 }
 
-TEST_CASE("names move only after what they name is on the disk") {
+TEST_CASE("fault 5: names move only after what they name is on the disk") {
   const TempDir dir;
   CheckpointStore store(dir / "ckpt", 1);
   save(store, 1);
@@ -185,7 +187,7 @@ static std::int64_t named_by(const std::string& path) {
   return step;
 }
 
-TEST_CASE("kill -9 at any moment of a loop of saves leaves a whole LATEST") {
+TEST_CASE("fault 4: kill -9 at any moment of a loop of saves leaves a whole LATEST") {
   const TempDir dir;
   CheckpointStore store(dir / "ckpt", 2);
   constexpr std::size_t kSize = 20'000;

@@ -1,6 +1,7 @@
 #include "penstock/core/store/checkpoint.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include "support.h"
 
@@ -61,7 +62,7 @@ TEST_CASE("empty tensors and no tensors at all are fine") {
   CHECK(loaded.state == "");
 }
 
-TEST_CASE("every flipped bit is noticed, and in a tensor's data the tensor is named") {
+TEST_CASE("fault 6: every flipped bit is noticed, and in a tensor's data the tensor is named") {
   const TempDir dir;
   CheckpointStore store(dir / "ckpt", 3);
   save(store, 8192);
@@ -95,7 +96,7 @@ TEST_CASE("the damaged tensor is the one named") {
   CHECK(error_of([&] { store.load(8192); }) == path + ": tensor 'actor.0.weight' is damaged");
 }
 
-TEST_CASE("every truncation is noticed and the file named") {
+TEST_CASE("fault 6: every truncation is noticed and the file named") {
   const TempDir dir;
   CheckpointStore store(dir / "ckpt", 3);
   save(store, 8192);
@@ -112,7 +113,7 @@ TEST_CASE("every truncation is noticed and the file named") {
   }
 }
 
-TEST_CASE("a damaged newest falls back to the one before, loudly") {
+TEST_CASE("fault 6: a damaged newest falls back to the one before, loudly") {
   const TempDir dir;
   CheckpointStore store(dir / "ckpt", 3);
   for (const std::int64_t step : {1, 2, 3}) { save(store, step); }
@@ -133,10 +134,48 @@ TEST_CASE("a damaged newest falls back to the one before, loudly") {
   CHECK(contains(warnings.text, "ckpt/2/state.json: is missing; using"));
 }
 
+/// Something that opens but cannot be read as a file, for root too.
+static void replace_by_fifo(const std::string& path) {
+  fs::remove(path);
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+}
+
+static void replace_by_folder(const std::string& path) {
+  fs::remove(path);
+  fs::create_directory(path);
+}
+
+TEST_CASE("fault 6: what cannot be read falls back as what is damaged does") {
+  for (const auto replace : {replace_by_fifo, replace_by_folder}) {
+    for (const std::string& name : kFiles) {
+      const TempDir dir;
+      CheckpointStore store(dir / "ckpt", 3);
+      for (const std::int64_t step : {1, 2}) { save(store, step); }
+      replace(dir / ("ckpt/2/" + name));
+      Warnings warnings;
+      const Checkpoint loaded = store.load_latest(warnings.sink());
+      CHECK(loaded.step == 1);
+      CHECK(is_of_one_step(loaded));
+      CHECK(warnings.text == dir / ("ckpt/2/" + name) + ": is not a regular file; using " +
+                                 dir.path() + "/ckpt/1 instead\n");
+    }
+  }
+}
+
+TEST_CASE("fault 6: a LATEST that cannot be read is as one that is missing") {
+  const TempDir dir;
+  CheckpointStore store(dir / "ckpt", 3);
+  for (const std::int64_t step : {1, 2}) { save(store, step); }
+  replace_by_fifo(dir / "ckpt/LATEST");
+  Warnings warnings;
+  CHECK(store.load_latest(warnings.sink()).step == 2);
+  CHECK(contains(warnings.text, "ckpt/LATEST: is not a regular file; using"));
+}
+
 TEST_CASE("no whole checkpoint, or none at all, is bad data and never a fresh start") {
   const TempDir dir;
   CheckpointStore store(dir / "ckpt", 3);
-  CHECK(contains(error_of([&] { store.load_latest(kNoWarning); }), "no checkpoint found"));
+  CHECK(contains(error_of([&] { store.load_latest(kNoWarning); }), "no checkpoint yet"));
   save(store, 1);
   save(store, 2);
   spill(dir / "ckpt/1/state.json", "");
@@ -174,7 +213,7 @@ TEST_CASE("LATEST missing, garbled or wrong is tolerated and reported") {
   CHECK(contains(warnings.text, "LATEST: names 1 although 3 is there"));
 }
 
-TEST_CASE("a checkpoint of a newer schema is refused with both versions, not skipped") {
+TEST_CASE("fault 24: a checkpoint of a newer schema is refused with both versions, not skipped") {
   const TempDir dir;
   CheckpointStore store(dir / "ckpt", 3);
   save(store, 1);

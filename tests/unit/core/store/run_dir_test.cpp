@@ -73,7 +73,7 @@ TEST_CASE("fresh is refused where a run is, resume and read where none is") {
   CHECK(exit_of([&] { RunDir(dir / "none", Open::read); }) == Exit::bad_data);
   CHECK(!fs::exists(dir / "none"));
   { RunDir(dir / "a", Open::fresh); }
-  { RunDir(dir / "a", Open::fresh).write("config.toml", ""); }  // the first left nothing of a run
+  { RunDir(dir / "a", Open::fresh).checkpoints().save(0, Sample(0).data(), false); }
   CHECK(exit_of([&] { RunDir(dir / "a", Open::fresh); }) == Exit::cannot_create);
   CHECK(
       contains(error_of([&] { RunDir(dir / "a", Open::fresh); }), "already holds a run; continue"));
@@ -145,13 +145,84 @@ TEST_CASE("rewind before anything was logged is fine") {
   CHECK(!fs::exists(dir / "a/metrics.jsonl"));
 }
 
-TEST_CASE("a line that a full disk cut short is taken back") {
+TEST_CASE(
+    "fault 3: a run that ended before its first checkpoint starts anew, and is none to resume") {
+  const TempDir dir;
+  {
+    RunDir run(dir / "a", Open::fresh);
+    CHECK(!run.begun_before());
+  }
+  CHECK(contains(error_of([&] { RunDir(dir / "a", Open::resume); }), "nothing to resume yet"));
+  { RunDir(dir / "a", Open::fresh).write("config.toml", "seed = 1\n"); }
+  fs::create_directories(dir / "a/ckpt/.tmp-0");  // the rest of a save
+  {
+    RunDir again(dir / "a", Open::fresh);
+    CHECK(again.begun_before());
+    again.checkpoints().save(0, Sample(0).data(), false);
+  }
+  CHECK(exit_of([&] { RunDir(dir / "a", Open::fresh); }) == Exit::cannot_create);
+}
+
+TEST_CASE("a log without checkpoints is a run that somebody has thinned out, and stays") {
+  const TempDir dir;
+  { log(*std::make_unique<RunDir>(dir / "a", Open::fresh), 1); }
+  CHECK(exit_of([&] { RunDir(dir / "a", Open::fresh); }) == Exit::cannot_create);
+}
+
+TEST_CASE("a folder that is not ours is refused and left as it is") {
+  const TempDir dir;
+  fs::create_directory(dir / "project");
+  spill(dir / "project/config.toml", "mine = true\n");
+  for (int time = 0; time < 2; ++time) {
+    CHECK(exit_of([&] { RunDir(dir / "project", Open::fresh); }) == Exit::cannot_create);
+  }
+  CHECK(slurp(dir / "project/config.toml") == "mine = true\n");
+  CHECK(!fs::exists(dir / "project/.lock"));
+}
+
+TEST_CASE("fault 7: lines that the disk refuses wait, and come in order once it takes them") {
+  for (const int error : {ENOSPC, EIO, EROFS, EDQUOT}) {
+    const TempDir dir;
+    RunDir run(dir / "a", Open::fresh);
+    log(run, 1);
+    CHECK(run.log_state().error.empty());
+    detail::fault_hook() = [error](std::string_view, const std::string&) { return error; };
+    log(run, 2);
+    log(run, 3);
+    CHECK(contains(run.log_state().error, std::generic_category().message(error)));
+    CHECK(run.log_state().waiting == 2);
+    detail::fault_hook() = nullptr;
+    CHECK(slurp(dir / "a/metrics.jsonl") == line(1, "0.5"));
+    log(run, 4);
+    CHECK(run.log_state().error.empty());
+    CHECK(run.log_state().waiting == 0);
+    CHECK(slurp(dir / "a/metrics.jsonl") ==
+          line(1, "0.5") + line(2, "1.0") + line(3, "1.5") + line(4, "2.0"));
+  }
+}
+
+TEST_CASE("fault 7: of lines that wait too long the oldest are dropped and counted") {
   const TempDir dir;
   RunDir run(dir / "a", Open::fresh);
-  log(run, 1);
   detail::fault_hook() = [](std::string_view, const std::string&) { return ENOSPC; };
-  CHECK(contains(error_of([&] { log(run, 2); }), "metrics.jsonl: cannot write: No space left"));
+  for (int step = 0; step < 10'003; ++step) { log(run, step); }
   detail::fault_hook() = nullptr;
-  log(run, 3);
-  CHECK(slurp(dir / "a/metrics.jsonl") == line(1, "0.5") + line(3, "1.5"));
+  CHECK(run.log_state().waiting == 10'000);
+  CHECK(run.log_state().lost == 3);
+  run.flush_log();
+  CHECK(run.log_state().waiting == 0);
+  CHECK(slurp(dir / "a/metrics.jsonl").starts_with("{\"step\":3,"));
+}
+
+TEST_CASE("fault 7: a disk that takes names but no bytes is not filled with names") {
+  const TempDir dir;
+  RunDir run(dir / "a", Open::fresh);
+  detail::fault_hook() = [](std::string_view call, const std::string&) {
+    return call == "write" ? ENOSPC : 0;
+  };
+  for (const int step : {1, 2, 3}) { log(run, step); }
+  detail::fault_hook() = nullptr;
+  CHECK(num_event_files(dir / "a") == 0);
+  run.flush_log();
+  CHECK(num_event_files(dir / "a") == 1);
 }

@@ -113,7 +113,7 @@ TEST_CASE("our own mistakes are failed checks") {
   CHECK_THROWS_AS(to_safetensors(twice), std::logic_error);
 }
 
-TEST_CASE("hostile headers are refused by name and before memory is asked for") {
+TEST_CASE("fault 26: hostile headers are refused by name and before memory is asked for") {
   const std::string a = tensor("a", "[1]", "[0,4]");
   const auto one = [](const std::string& entry) {
     return refusal(file_with("{" + entry + "}", 4));

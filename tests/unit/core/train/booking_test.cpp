@@ -63,8 +63,10 @@ Settings settings() {
 /// A tensor of the rollout in flight.
 template <class T>
 std::vector<T> rollout(const Engine& engine, const std::string& name) {
-  const auto snapshot = engine.snapshot();
-  for (const TensorView& view : snapshot->data.tensors.at("envs")) {
+  Engine::Snapshot snapshot;
+  engine.snapshot(snapshot);
+  const CheckpointData data = snapshot.data();
+  for (const TensorView& view : data.tensors.at("envs")) {
     if (view.name != "rollout." + name) { continue; }
     std::vector<T> values(view.data.size() / sizeof(T));
     std::memcpy(values.data(), view.data.data(), view.data.size());

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <barrier>
 #include <thread>
 
+#include "core/train/crew.h"
 #include "penstock/app/catalog/catalog.h"
+#include "penstock/core/env/batched_env.h"
 #include "penstock/core/train/engine.h"
 
 using namespace penstock;
@@ -35,22 +38,19 @@ class OneOfTwo final : public Peers {
   void merge(std::span<Moments> moments) override {
     combine(moments, [](Moments& a, const Moments& b) { a.merge(b); });
   }
-  void gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine) override {
+    std::vector<std::vector<std::byte>> all;
     exchange(mine, [&](std::span<const std::byte> first, std::span<const std::byte> second) {
-      std::ranges::copy(second, std::ranges::copy(first, all.begin()).out);
+      if (rank_ == 0) { all = {{first.begin(), first.end()}, {second.begin(), second.end()}}; }
     });
+    return all;
   }
-  void broadcast(std::span<std::byte> bytes) override {
+  void broadcast(std::vector<std::byte>& bytes) override {
     std::vector<std::byte> got;
     exchange(bytes, [&](std::span<const std::byte> first, std::span<const std::byte>) {
       got.assign(first.begin(), first.end());
     });
-    std::ranges::copy(got, bytes.begin());
-  }
-  bool agree(bool here) override {
-    double votes = here ? 1 : 0;
-    sum({&votes, 1});
-    return votes > 0;
+    bytes = got;
   }
 
  private:
@@ -116,11 +116,12 @@ TEST_CASE("a run over two processes has the bits of one") {
   const Catalog catalog = default_catalog();
   const std::string scaled = "[normalise]\nobs = true\nreward = true\n";
   const std::string split = "[ppo]\nminibatch = 50\ntarget_kl = 0.01\n";
-  for (const auto& [env, more] : {std::pair{"cartpole", split + scaled},
-                                  {"pendulum", split + scaled},
-                                  {"masked", split},
-                                  {"cage2", split},
-                                  {"dvrptw", "mask = \"none\"\ncustomers = 6\n" + split}}) {
+  for (const auto& [env, more] :
+       {std::pair{"cartpole", split + scaled},
+        {"pendulum", split + scaled},
+        {"masked", split},
+        {"cage2", split},
+        {"dvrptw", "mask = \"learnt\"\ncustomers = 6\nembedding_interval = 100\n" + split}}) {
     INFO(env);
     const RunPlan plan = plan_of(catalog, env, more);
     const std::string expected = digest_after(plan, alone());
@@ -128,6 +129,33 @@ TEST_CASE("a run over two processes has the bits of one") {
     CHECK(digests[0] == expected);
     CHECK(digests[1] == expected);
   }
+}
+
+TEST_CASE("processes whose weights differ are found out, with both digests") {
+  const Catalog catalog = default_catalog();
+  const RunPlan plan = plan_of(catalog, "cartpole", "");
+  const std::atomic<bool> stop = false;
+  Meeting meeting;
+  std::string theirs;
+  std::thread other([&] {
+    OneOfTwo peers(meeting, 1);
+    Engine engine(plan, peers);
+    Engine::Snapshot snapshot;
+    engine.snapshot(snapshot);
+    engine.set_weights({{snapshot.tensors[0].name, snapshot.tensors[0].tensor + 1e-6}});
+    theirs = engine.digest();
+    CHECK_THROWS_AS((void)penstock::detail::Crew(plan, engine, peers).follow(stop), Error);
+  });
+  OneOfTwo peers(meeting, 0);
+  Engine engine(plan, peers);
+  std::string told;
+  try {
+    penstock::detail::Crew(plan, engine, peers).compare_weights();
+  } catch (const Error& error) { told = error.what(); }
+  penstock::detail::Crew::dismiss(peers, Exit::failed);
+  other.join();
+  CHECK(told.find("rank 1 have the digest " + theirs) != std::string::npos);
+  CHECK(told.find("rank 0 " + engine.digest()) != std::string::npos);
 }
 
 TEST_CASE("A2C over two processes has the bits of one") {
@@ -139,4 +167,56 @@ TEST_CASE("A2C over two processes has the bits of one") {
       "test");
   const RunPlan plan(settings, catalog);
   CHECK(digests_of_two(plan)[1] == digest_after(plan, alone()));
+}
+
+namespace {
+
+/// Some of them pay, once, what squared is beyond a float.
+struct Jackpot {
+  struct Config {
+    template <class Visitor>
+    void fields(Visitor&) {}
+  };
+  explicit Jackpot(const Config&) {}
+  [[nodiscard]] static EnvSpec spec() { return {Layout(1), Discrete{2}, 10}; }
+  void reset(std::uint64_t seed, Row row) {
+    lucky = seed % 5 == 0;
+    row.obs[0] = static_cast<float>(seed % 7);
+  }
+  Outcome step(std::int64_t action, Row row) {
+    row.obs[0] = static_cast<float>(++age % 7);
+    return {.reward = lucky && age % 13 == 0 ? 1e25F : static_cast<float>(action)};
+  }
+  template <class Archive>
+  void state(Archive& archive) {
+    archive(age, lucky);
+  }
+  std::int64_t age = 0;
+  bool lucky = false;
+};
+
+}  // namespace
+
+TEST_CASE("fault 12: processes skip the same minibatches, whoever of them sees what is wrong") {
+  Catalog catalog = default_catalog();
+  catalog.envs.push_back(env_entry<Jackpot>("jackpot", "pays too much"));
+  for (const std::string learner : {"eager", "fused"}) {
+    Settings settings;
+    settings.add_toml(
+        "seed = 3\nthreads = 1\n[rollout]\nsteps = 16\nshards = 4\n[env]\nnum_envs = 14\n"
+        "id = \"jackpot\"\n[ppo]\nminibatch = 30\nmax_skipped = 1000\n",
+        "test");
+    settings.add("learner", learner, "test");
+    const RunPlan plan(settings, catalog);
+    CAPTURE(learner);
+    Engine engine(plan);
+    for (int update = 0; update < 4; ++update) {
+      engine.sample(engine.steps_left());
+      engine.update();
+    }
+    CHECK(!engine.take_skipped().empty());
+    const auto digests = digests_of_two(plan);
+    CHECK(digests[0] == engine.digest());
+    CHECK(digests[1] == engine.digest());
+  }
 }

@@ -1,11 +1,16 @@
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "penstock/app/catalog/catalog.h"
 #include "penstock/core/algo/learner.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/limits.h"
 #include "penstock/core/train/config.h"
 
 using namespace penstock;
@@ -82,9 +87,39 @@ TEST_CASE("a run that cannot fit is refused with what takes the memory") {
   const RunPlan plan(given({"env.num_envs=4096", "rollout.steps=1024"}), catalog);
   const std::int64_t need = plan.memory().total();
   CHECK(need > 4096LL * 1024 * 4 * 4);
-  plan.require_memory(need);
-  CHECK_THROWS_WITH_AS(plan.require_memory(need - 1), doctest::Contains("rollout.steps"),
+  plan.require_memory({.left = need});
+  CHECK_THROWS_WITH_AS(plan.require_memory({.left = need - 1}),
+                       doctest::Contains("MB are free: rollout"), ConfigError);
+  CHECK_THROWS_WITH_AS(plan.require_memory({need - 1, "`ulimit -v`", "`ulimit -v unlimited`"}),
+                       doctest::Contains("rollout.steps"), ConfigError);
+}
+
+TEST_CASE("fault 20: a run that cannot fit into its control group is refused with the remedy") {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::temp_directory_path() / ("penstock-room-" + std::to_string(::getpid()));
+  const auto write = [&](const fs::path& path, const std::string& text) {
+    fs::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text;
+  };
+  const Catalog catalog = default_catalog();
+  const RunPlan plan(given({"env.num_envs=4096", "rollout.steps=1024"}), catalog);
+  write("proc/self/cgroup", "0::/job\n");
+  write("sys/fs/cgroup/job/memory.current", "100000000");
+  write("sys/fs/cgroup/job/memory.max", "100000000000");
+  plan.require_room(Limits(root));
+  write("sys/fs/cgroup/job/memory.max", "200000000");
+  CHECK_THROWS_WITH_AS(plan.require_room(Limits(root)),
+                       doctest::Contains("sys/fs/cgroup/job/memory.max: rollout"), ConfigError);
+  CHECK_THROWS_WITH_AS(plan.require_room(Limits(root)),
+                       doctest::Contains("100 MB are free under /"), ConfigError);
+  CHECK_THROWS_WITH_AS(plan.require_room(Limits(root)), doctest::Contains("`--memory` of docker"),
                        ConfigError);
+  write("sys/fs/cgroup/job/memory.max", "max");
+  write("sys/fs/cgroup/job/pids.max", "7");
+  write("sys/fs/cgroup/job/pids.current", "7");
+  CHECK_THROWS_WITH_AS(plan.require_room(Limits(root)),
+                       doctest::Contains("processes and threads and 0 are free"), ConfigError);
+  fs::remove_all(root);
 }
 
 TEST_CASE("a minibatch that is too large for memory is split, and so does not count as a whole") {

@@ -144,7 +144,7 @@ TEST_CASE("a run that an env breaks is saved, says where, and goes on to the sam
   CHECK(step >= 8 * 32);  // not the first moment's
 
   Settings recorded =
-      recorded_settings((folder.path / "broken").string(), [](const std::string&) {});
+      recorded_settings((folder.path / "broken").string(), {}, [](const std::string&) {});
   recorded.add("env.fail_after", "0", "test");
   const auto resumed = Run::resume((folder.path / "broken").string(), plan_of(recorded), {});
   CHECK(resumed->run(kGoOn).digest == unbroken);
@@ -179,7 +179,7 @@ TEST_CASE("with evaluations, a run that was stopped and resumed has the same bes
   const std::string dir = (folder.path / "parts").string();
   for (bool preempted = true; preempted;) {
     stop = false;
-    const auto plan = plan_of(recorded_settings(dir, [](const std::string&) {}));
+    const auto plan = plan_of(recorded_settings(dir, {}, [](const std::string&) {}));
     preempted = Run::resume(dir, plan, {.listener = listener})->run(stop).preempted;
   }
   CHECK(best_of("parts") == best_of("whole"));
@@ -211,10 +211,10 @@ TEST_CASE("a run that a library user began has what the command line resumes fro
   manifest << file.rdbuf();
   CHECK(manifest.str().find("\"my_product\": \"7.1\"") != std::string::npos);
   CHECK(manifest.str().find("\"torch\"") != std::string::npos);
-  const Settings recorded = recorded_settings(dir.string(), [](const std::string&) {});
+  const Settings recorded = recorded_settings(dir.string(), {}, [](const std::string&) {});
   CHECK(recorded.find("isa")->origin == "manifest.json");
   std::ofstream(dir / "manifest.json") << R"({"isa": 7})";
-  CHECK_THROWS_WITH_AS(recorded_settings(dir, [](const std::string&) {}),
+  CHECK_THROWS_WITH_AS(recorded_settings(dir, {}, [](const std::string&) {}),
                        doctest::Contains("manifest.json: isa is 7"), DataError);
   CHECK_THROWS_AS(Run::fresh(plan_of(settings_of(dir, 0)), {}), IoError);
 }
@@ -256,7 +256,7 @@ TEST_CASE("time that was spent stays spent when a run is resumed") {
   settings.add("total_seconds", "1000", "test");
   CHECK(Run::fresh(plan_of(settings), {})->run(kGoOn).total_timesteps == 4096);
   const std::string dir = folder.path.string();
-  Settings recorded = recorded_settings(dir, [](const std::string&) {});
+  Settings recorded = recorded_settings(dir, {}, [](const std::string&) {});
   recorded.add("total_timesteps", "8192", "test");
   recorded.add("total_seconds", "1e-6", "test");  // less than the first sitting took
   CHECK(Run::resume(dir, plan_of(recorded), {})->run(kGoOn).total_timesteps == 4096);

@@ -271,7 +271,8 @@ TEST_CASE("the budget ends it with the first cause") {
   CHECK_THROWS_WITH_AS(
       driver.step({8}),
       doctest::Contains(
-          "more than env.max_restarts = 5; the first: env 0 (seed 100, episode 0, step 2"),
+          "more than env.max_restarts = 5 within env.restart_window_s = 3600; the first: env 0 "
+          "(seed 100, episode 0, step 2"),
       Error);
 }
 
@@ -355,6 +356,25 @@ TEST_CASE("threads share workers") {
   drive({3, 6});
   other.join();
   CHECK(envs->take_incidents().size() == 2);
+}
+
+TEST_CASE("a fork of this process has no say over its workers") {
+  auto envs = make(2, 2);
+  Driver driver(*envs);
+  driver.reset();
+  driver.step({1, 1});
+  std::cout.flush();
+  const pid_t fork = ::fork();
+  if (fork == 0) {
+    envs.reset();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(fork, &status, 0);
+  CHECK(WEXITSTATUS(status) == 0);
+  driver.step({1, 1});
+  CHECK(driver.obs[1] == 2);
+  CHECK(envs->take_incidents().empty());
 }
 
 TEST_CASE("an env of Python whose action has no width is refused with its name and dimension") {

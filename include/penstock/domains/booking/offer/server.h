@@ -1,14 +1,23 @@
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <string>
 
 namespace penstock::booking {
 
-/// Answers POST /offer with what `answer` makes of the body, on the loopback interface alone:
-/// 200, or 400 with {"error": ...} when it throws a penstock::Error. GET /health says "ok".
-/// Port 0 is any free one; `ready` is called with it. Returns after SIGINT or SIGTERM, which the
-/// calling thread must not have handlers for; calls of `answer` come one at a time. Throws IoError
-/// when the port is taken, UsageError when it was built without an HTTP library.
+/// How many calls of `answer` serve_offers() makes at a time: a long search leaves a thread for
+/// others.
+inline constexpr std::size_t kOfferWorkers = 2;
+
+/// Answers POST /offer with what `answer` makes of the body, on the loopback interface alone: 200,
+/// or 400 with {"error": ...} when it throws a penstock::Error. GET /health says "ok", GET /metrics
+/// what the server does; both answer while offers are priced. http::Limits has the bounds of what
+/// it takes.
+///
+/// Port 0 is any free one; `ready` is called with it. `answer` is called by several threads at a
+/// time. Returns after SIGINT or SIGTERM, once the requests that had begun are answered, within 5
+/// s; a call of `answer` that takes longer is not waited for: its client is told 503, and the
+/// process ends here. Throws IoError when the port is taken.
 void serve_offers(int port, const std::function<std::string(const std::string& body)>& answer,
                   const std::function<void(int port)>& ready);
 

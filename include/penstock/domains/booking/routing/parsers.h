@@ -78,7 +78,4 @@ Solution parse_solution(std::string_view text, const std::string& name);
 /// The same in the nodes of an instance. Throws DataError on a number that it does not have.
 Plan plan_of(const Solution& solution, const ParsedInstance& parsed, const std::string& name);
 
-/// A whole file. Throws IoError when it cannot be read, DataError when it has more than 256 MB.
-std::string read_text(const std::string& path);
-
 }  // namespace penstock::booking

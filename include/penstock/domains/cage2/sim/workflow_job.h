@@ -16,6 +16,7 @@ struct WorkflowJob {
   int n_envs = 25;
   int train_episodes_per_env = 50;     // at most; training ends when it complies
   double compliance_threshold = 0.95;  // of the running average
+  int min_episodes_per_env = 10;       // before training may end early
   int update_every_steps = 100;        // of every env; an episode has 100
   char compliance_rule = 'B';
   bool conditioned = true;  // false: neither the order in the observation nor its reward
@@ -36,8 +37,9 @@ struct WorkflowResult {
   Order order;
   double mean_return;  // of the game alone, by the trained policy as it acts in training
   double std_error;
-  double compliance;  // the running average when training ended
-  bool compliant;     // it is at the threshold
+  double compliance;                   // the running average when training ended
+  std::vector<double> env_compliance;  // of each env, the mean of its last episodes
+  bool compliant;                      // it is at the threshold
   bool stopped_early;
   std::int64_t episodes;
   std::int64_t steps;

@@ -30,27 +30,32 @@ Settings workflow_settings(const WorkflowJob& job);
 /// Not thread-safe.
 class AverageCompliance {
  public:
-  explicit AverageCompliance(std::size_t num_envs) : envs_(num_envs) {}
+  explicit AverageCompliance(std::size_t num_envs, std::int64_t min_episodes = 10)
+      : envs_(num_envs), min_episodes_(min_episodes) {}
 
   /// An episode of an env has ended.
   void add(std::size_t env, double compliance, std::int64_t num_fixes);
   /// 0.5 before the first episode.
   [[nodiscard]] double average() const;
+  /// Of each env; 0.5 before its first episode.
+  [[nodiscard]] std::vector<double> per_env() const;
   /// At the threshold, after enough episodes of every env and enough fixes.
   [[nodiscard]] bool reached(double threshold) const;
   [[nodiscard]] std::int64_t num_episodes() const;
 
   static constexpr std::size_t kWindow = 5;
-  static constexpr std::int64_t kMinEpisodes = 10;  // of every env
-  static constexpr std::int64_t kMinFixes = 10;     // of all
+  static constexpr std::int64_t kMinFixes = 10;  // of all
 
  private:
   struct History {
     std::deque<double> last;  // up to kWindow
     std::int64_t num_episodes = 0;
+
+    [[nodiscard]] double mean() const;
   };
 
   std::vector<History> envs_;
+  std::int64_t min_episodes_;  // of every env
   std::int64_t num_fixes_ = 0;
 };
 

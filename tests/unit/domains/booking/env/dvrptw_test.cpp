@@ -247,7 +247,7 @@ TEST_CASE("Bayes' mask finds out every type in a few days, and no mask forbids c
     for (int t = 0; t < 30 * 40; ++t) {
       for (std::size_t i = 0; i < 8; ++i) { REQUIRE(play.mask(i)[kNoChange]); }
       play.random_step();
-      if (play.terminated[0]) { play.env->shared()->between_rollouts(); }
+      if (play.terminated[0]) { play.env->shared()->between_rollouts({}); }
     }
     CHECK(metric(*play.env, "beliefs/bayes_accuracy") == 1);
     CHECK(metric(*play.env, "beliefs/epsilon") < 0.03);
@@ -263,7 +263,7 @@ TEST_CASE("training ignores masks as often as epsilon says, evaluation never doe
     play.reset();
     std::ranges::fill(play.actions, offer_of(10, 0));
     for (int t = 0; t < 30; ++t) { play.step(); }  // a day that tells who can be earlier
-    play.env->shared()->between_rollouts();
+    play.env->shared()->between_rollouts({});
     std::ranges::fill(play.actions, kNoChange);
     if (evaluates) { play.env->shared()->begin_evaluation(); }
     play.reset();

@@ -27,7 +27,7 @@ DvrptwConfig learning() {
 /// A day of all envs, then what they know is put together.
 void play_day(Play& play) {
   for (int t = 0; t < 30; ++t) { play.random_step(); }
-  play.env->shared()->between_rollouts();
+  play.env->shared()->between_rollouts({});
 }
 
 /// Customers whose likeliest type, as learnt, is not the true one.

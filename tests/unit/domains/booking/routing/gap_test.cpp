@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "penstock/core/base/text_file.h"
 #include "penstock/domains/booking/routing/anneal.h"
 #include "penstock/domains/booking/routing/checker.h"
 #include "penstock/domains/booking/routing/parsers.h"

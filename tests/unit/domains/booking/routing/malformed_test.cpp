@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/text_file.h"
 #include "penstock/domains/booking/routing/parsers.h"
 
 // Files as they come from elsewhere: each is right but for one thing, which the error names with

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "penstock/core/base/text_file.h"
 #include "penstock/domains/booking/routing/checker.h"
 #include "penstock/domains/booking/routing/parsers.h"
 #include "unit/domains/booking/routing/data.h"

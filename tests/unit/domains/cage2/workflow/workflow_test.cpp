@@ -111,6 +111,8 @@ TEST_CASE("the average is over envs of the mean of each env's last five episodes
   average.add(0, 0.5, 1);
   CHECK(average.average() == doctest::Approx((0.75 + 0.2) / 2));
   CHECK(average.num_episodes() == 9);
+  CHECK(average.per_env().at(0) == 0.75);
+  CHECK(average.per_env().at(1) == doctest::Approx(0.2));
 }
 
 TEST_CASE("the early stop needs the average, ten episodes of every env and ten fixes") {
@@ -124,6 +126,12 @@ TEST_CASE("the early stop needs the average, ten episodes of every env and ten f
   CHECK(slow.average() == doctest::Approx(0.94));
   CHECK_FALSE(slow.reached(0.95));
   CHECK(slow.reached(0.93));
+
+  AverageCompliance early(1, 2);
+  early.add(0, 1, 10);
+  CHECK_FALSE(early.reached(0.95));
+  early.add(0, 1, 0);
+  CHECK(early.reached(0.95));
 
   AverageCompliance idle(1);
   for (int i = 0; i < 20; ++i) { idle.add(0, 1, 0); }
@@ -185,7 +193,7 @@ TEST_CASE("a run that stopped early stays, acts as it was evaluated, and can go 
   CHECK_THROWS_AS(train_workflow(job, {.changes = {}, .dir = folder / "run"}), IoError);
 
   const auto plan = std::make_shared<const RunPlan>(
-      recorded_settings(folder / "run", [](const std::string&) {}), small_catalog());
+      recorded_settings(folder / "run", {}, [](const std::string&) {}), small_catalog());
   const auto run = Run::resume(folder / "run", plan, {});
   CHECK(run->engine().digest() == result.digest);
   const std::atomic<bool> never{false};

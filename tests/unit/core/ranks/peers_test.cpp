@@ -1,0 +1,202 @@
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <thread>
+
+#include "penstock/core/base/errors.h"
+#include "penstock/core/base/random.h"
+#include "penstock/core/base/tree_reduce.h"
+#include "penstock/core/ranks/join.h"
+
+using namespace penstock;
+
+// Ranks are threads here, each with its own connections over loopback: what they say to each other
+// is what processes say.
+
+namespace {
+
+/// A port of loopback that is taken as long as this lives.
+struct TakenPort {
+  TakenPort() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    REQUIRE(bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0);
+    REQUIRE(listen(fd, 1) == 0);
+    REQUIRE(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+    number = ntohs(address.sin_port);
+  }
+  ~TakenPort() { close(fd); }
+  TakenPort(const TakenPort&) = delete;
+  TakenPort& operator=(const TakenPort&) = delete;
+
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  std::uint16_t number = 0;
+};
+
+/// One that nobody has any more.
+std::uint16_t free_port() { return TakenPort().number; }
+
+constexpr double kTimeout = 60;  // only a test that fails waits for it
+
+void with_ranks(std::size_t size, const std::function<void(Peers&)>& work,
+                double timeout_s = kTimeout) {
+  const std::uint16_t port = free_port();
+  std::vector<std::exception_ptr> failures(size);
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        const auto peers = join({.rank = rank, .size = size, .port = port, .timeout_s = timeout_s},
+                                Reach::this_machine);
+        work(*peers);
+      } catch (...) { failures[rank] = std::current_exception(); }
+    });
+  }
+  for (std::thread& thread : threads) { thread.join(); }
+  for (const auto& failure : failures) {
+    if (failure) { std::rethrow_exception(failure); }
+  }
+}
+
+template <class T>
+std::vector<T> numbers(std::size_t count, std::uint64_t seed) {
+  Random random({.seed = seed});
+  std::vector<T> values(count);
+  for (T& value : values) { value = static_cast<T>(random.uniform() * 1e3 - 500); }
+  return values;
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+/// What one process with all the parts computes.
+template <class T>
+std::vector<T> tree_sum(std::size_t ranks, std::size_t count) {
+  std::vector<std::vector<T>> parts;
+  for (std::size_t rank = 0; rank < ranks; ++rank) { parts.push_back(numbers<T>(count, rank)); }
+  tree_reduce(std::span(parts), [](std::vector<T>& a, const std::vector<T>& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) { a[i] += b[i]; }
+  });
+  return parts[0];
+}
+
+}  // namespace
+
+TEST_CASE("sums over ranks have the bits of one process, short and long, for any number of ranks") {
+  for (const std::size_t ranks : {2, 3, 4, 5}) {
+    for (const std::size_t count : {1, 7, 1000, 600'001}) {
+      CAPTURE(ranks);
+      CAPTURE(count);
+      const auto floats = tree_sum<float>(ranks, count);
+      const auto doubles = tree_sum<double>(ranks, count);
+      std::vector<int> right(ranks);
+      with_ranks(ranks, [&](Peers& peers) {
+        auto some = numbers<float>(count, peers.rank());
+        auto more = numbers<double>(count, peers.rank());
+        peers.sum(std::span(some));
+        peers.sum(std::span(more));
+        right[peers.rank()] = same_bits(some, floats) && same_bits(more, doubles) ? 1 : 0;
+      });
+      CHECK(std::accumulate(right.begin(), right.end(), 0) == static_cast<int>(ranks));
+    }
+  }
+}
+
+TEST_CASE("moments are merged with the lower rank's first, as the tree has it") {
+  for (const std::size_t ranks : {2, 3, 4}) {
+    const auto moments_of = [](std::size_t rank) {
+      Moments moments;
+      for (const double x : numbers<double>(50 + rank, rank)) { moments.add(x); }
+      return moments;
+    };
+    std::vector<Moments> parts;
+    for (std::size_t rank = 0; rank < ranks; ++rank) { parts.push_back(moments_of(rank)); }
+    tree_reduce(std::span(parts), [](Moments& a, const Moments& b) { a.merge(b); });
+    std::vector<Moments> found(ranks);
+    with_ranks(ranks, [&](Peers& peers) {
+      std::vector<Moments> mine = {moments_of(peers.rank())};
+      peers.merge(mine);
+      found[peers.rank()] = mine[0];
+    });
+    for (const Moments& each : found) {
+      CHECK(each.count == parts[0].count);
+      CHECK(each.mean == parts[0].mean);
+      CHECK(each.m2 == parts[0].m2);
+    }
+  }
+}
+
+TEST_CASE("bytes of any length are gathered at rank 0 and sent out from there") {
+  for (const std::size_t ranks : {2, 3, 5}) {
+    std::vector<std::vector<std::byte>> gathered;
+    std::vector<std::vector<std::byte>> received(ranks);
+    with_ranks(ranks, [&](Peers& peers) {
+      const std::vector<std::byte> mine(peers.rank() * 1000, std::byte(peers.rank()));
+      auto all = peers.gather(mine);
+      CHECK(all.empty() == (peers.rank() > 0));
+      if (peers.rank() == 0) { gathered = std::move(all); }
+      std::vector<std::byte> bytes(peers.rank() == 0 ? 12'345 : 3, std::byte(peers.rank() + 1));
+      peers.broadcast(bytes);
+      received[peers.rank()] = bytes;
+    });
+    REQUIRE(gathered.size() == ranks);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      CHECK(gathered[rank] == std::vector<std::byte>(rank * 1000, std::byte(rank)));
+      CHECK(received[rank] == std::vector<std::byte>(12'345, std::byte(1)));
+    }
+  }
+}
+
+TEST_CASE("what holds anywhere is agreed on everywhere") {
+  std::vector<int> told(4);
+  with_ranks(4, [&](Peers& peers) {
+    const bool none = peers.agree(false);
+    const bool one = peers.agree(peers.rank() == 2);
+    told[peers.rank()] = !none && one ? 1 : 0;
+  });
+  CHECK(std::accumulate(told.begin(), told.end(), 0) == 4);
+}
+
+TEST_CASE("fault 17: a rank that is gone is named, by an error that asks to be run again") {
+  std::string told;
+  Exit exit = Exit::ok;
+  with_ranks(2, [&](Peers& peers) {
+    if (peers.rank() == 1) { return; }
+    try {
+      peers.agree(false);
+    } catch (const PeerError& error) {
+      told = error.what();
+      exit = error.exit();
+    }
+  });
+  CHECK(told.find("rank 1 is gone") != std::string::npos);
+  CHECK(told.find('\n') == std::string::npos);
+  CHECK(exit == Exit::preempted);
+}
+
+TEST_CASE("fault 17: ranks that never come are waited for no longer than said") {
+  const Launch launch{.rank = 0, .size = 2, .port = free_port(), .timeout_s = 1};
+  try {
+    (void)join(launch, Reach::this_machine);
+    FAIL("nobody was there");
+  } catch (const PeerError& error) {
+    CHECK(error.exit() == Exit::peer_unavailable);
+    CHECK(std::string(error.what()).find("has not met the others") != std::string::npos);
+  }
+}
+
+TEST_CASE("a port that is taken is named") {
+  const TakenPort taken;
+  const Launch launch{.rank = 0, .size = 2, .port = taken.number, .timeout_s = 1};
+  CHECK_THROWS_WITH_AS((void)join(launch, Reach::this_machine),
+                       doctest::Contains("choose another MASTER_PORT"), PeerError);
+}
