@@ -24,7 +24,7 @@ struct Rows {
   }
 };
 
-struct Part {
+struct RankPart {
   std::vector<Rows> tensors;
   std::vector<std::byte> env_bytes;
   template <class Archive>
@@ -71,7 +71,7 @@ struct Files {
 }  // namespace
 
 std::vector<std::byte> pack_part(const Engine::Snapshot& part) {
-  Part own;
+  RankPart own;
   for (const Engine::Snapshot::Entry& entry : part.tensors) {
     if (entry.env_dim >= 0) { own.tensors.push_back(rows_of(entry.tensor)); }
   }
@@ -83,7 +83,7 @@ void join_parts(Engine::Snapshot& snapshot, const std::vector<std::vector<std::b
   std::vector<std::vector<at::Tensor>> rows;
   for (const Engine::Snapshot::Entry& entry : snapshot.tensors) { rows.push_back({entry.tensor}); }
   for (std::size_t rank = 1; rank < parts.size(); ++rank) {
-    const auto part = unpacked<Part>(parts[rank]);
+    const auto part = unpacked<RankPart>(parts[rank]);
     std::size_t next = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const Engine::Snapshot::Entry& entry = snapshot.tensors[i];

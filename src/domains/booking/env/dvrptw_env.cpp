@@ -312,6 +312,7 @@ void DvrptwEnv::between_rollouts(const Join& join) {
   std::vector<Notes> everywhere;
   if (join) { everywhere = joined_notes(join); }
   std::vector<Notes*> notes;
+  notes.reserve(everywhere.size() + slots_.size());
   for (Notes& each : everywhere) { notes.push_back(&each); }
   for (Slot& slot : slots_) {
     if (join) {
