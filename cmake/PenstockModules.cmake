@@ -71,9 +71,11 @@ penstock_module(domains/cage2/cli "the verbs of `penstock cage2`"
 # app: what joins them.
 penstock_module(app/bench TORCH "benchmarks of envs and training beside bare libtorch"
   DEPENDS penstock::train)
+penstock_module(app/fleet "many runs: what a fleet's file asks for, its ledger, the processes and schedulers that run it"
+  DEPENDS penstock::train PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(app/envs "the one table of envs"
   DEPENDS penstock::classic penstock::cage2_sim penstock::booking_neural penstock::python)
 penstock_module(app/catalog "the one table of networks, algorithms and domains, with that of envs"
   DEPENDS penstock::envs penstock::cage2_cli penstock::booking_cli)
 penstock_module(app/cli TORCH "the verbs; takes a catalog, knows none and no domain"
-  DEPENDS penstock::bench penstock::contract penstock::page penstock::ranks PRIVATE_DEPENDS nlohmann_json::nlohmann_json)
+  DEPENDS penstock::bench penstock::contract penstock::fleet penstock::page penstock::ranks PRIVATE_DEPENDS nlohmann_json::nlohmann_json)

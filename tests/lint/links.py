@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("docs", "bench", "cmake", "examples", "include", "python", "recipes", "src", "tests")
+FOLDERS = ("docs", "bench", "cmake", "deploy", "examples", "include", "python", "recipes", "src", "tests")
 SOURCES = {".h", ".cpp", ".py", ".toml", ".cmake"}
 OURS = {"tests/lint/links.py", "tests/lint/links_test.py"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")

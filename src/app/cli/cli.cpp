@@ -67,7 +67,8 @@ int dispatch(int argc, const char* const* argv, const Catalog& catalog) {
   std::vector<Verb> verbs = {cli::train_verb(app, catalog),  cli::resume_verb(app, catalog),
                              cli::eval_verb(app, catalog),   cli::export_verb(app, catalog),
                              cli::replay_verb(app, catalog), cli::envs_verb(app, catalog),
-                             cli::config_verb(app, catalog), cli::doctor_verb(app, catalog)};
+                             cli::config_verb(app, catalog), cli::fleet_verb(app, catalog),
+                             cli::doctor_verb(app, catalog)};
   for (Verb& verb : cli::bench_verbs(app, catalog)) { verbs.push_back(std::move(verb)); }
   add_domains(app, catalog, verbs);
   const std::vector<const char*> words = words_of(argc, argv, catalog);

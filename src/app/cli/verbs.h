@@ -57,6 +57,7 @@ Verb export_verb(Options& app, const Catalog& catalog);
 Verb replay_verb(Options& app, const Catalog& catalog);
 Verb envs_verb(Options& app, const Catalog& catalog);
 Verb config_verb(Options& app, const Catalog& catalog);
+Verb fleet_verb(Options& app, const Catalog& catalog);
 Verb doctor_verb(Options& app, const Catalog& catalog);
 std::vector<Verb> bench_verbs(Options& app, const Catalog& catalog);
 

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "core/ranks/links.h"
@@ -54,16 +56,32 @@ struct Address {
   }
 };
 
-Address resolve(const Launch& launch) {
+/// On a cluster the name of a machine may come to be after the processes that look for it, as that
+/// of a pod does: it is looked up again until the time is over.
+addrinfo* look_up(const Launch& launch, Reach reach) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kPause(200);
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  const int error =
-      getaddrinfo(launch.address.c_str(), std::to_string(launch.port).c_str(), &wanted, &found);
-  if (error != 0) {
-    throw ConfigError(fmt::format("MASTER_ADDR = '{}', where the run's processes meet: {}",
-                                  launch.address, gai_strerror(error)));
+  const auto end = Clock::now() + std::chrono::duration<double>(launch.timeout_s);
+  for (;;) {
+    const int error =
+        getaddrinfo(launch.address.c_str(), std::to_string(launch.port).c_str(), &wanted, &found);
+    if (error == 0) { return found; }
+    const std::string text = fmt::format("MASTER_ADDR = '{}', where the run's processes meet: {}",
+                                         launch.address, gai_strerror(error));
+    if (reach == Reach::this_machine) { throw ConfigError(text); }
+    if (Clock::now() > end) {
+      throw PeerError(fmt::format("{}, for {:g} s (--peer-timeout)", text, launch.timeout_s),
+                      Exit::peer_unavailable);
+    }
+    std::this_thread::sleep_for(kPause);
   }
+}
+
+Address resolve(const Launch& launch, Reach reach) {
+  addrinfo* found = look_up(launch, reach);
   Address address;
   std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
   address.size = found->ai_addrlen;
@@ -101,7 +119,7 @@ std::string own_address(const Address& there) {
 }  // namespace
 
 std::unique_ptr<Peers> join(const Launch& launch, Reach reach) {
-  const Address address = resolve(launch);
+  const Address address = resolve(launch, reach);
   if (reach == Reach::this_machine && !address.is_loopback()) {
     throw ConfigError(
         fmt::format("the run's processes would meet at {} ({}), beyond this machine, and what they "

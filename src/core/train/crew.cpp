@@ -7,6 +7,7 @@
 
 #include "core/train/joined_state.h"
 #include "core/train/packing.h"
+#include "penstock/core/base/stopwatch.h"
 
 namespace penstock::detail {
 
@@ -154,13 +155,15 @@ Mishaps Crew::sample(std::int64_t num_steps) {
 
 Mishaps Crew::sample_here(std::int64_t num_steps) {
   std::exception_ptr failure;
+  const Stopwatch watch;
   try {
     engine_.sample(num_steps);
   } catch (...) { failure = std::current_exception(); }
+  const double seconds = watch.seconds();
   fail_together(peers_, failure);
-  Mishaps here{engine_.sampler().take_discarded(), engine_.envs().take_incidents()};
+  Mishaps here{engine_.sampler().take_discarded(), engine_.envs().take_incidents(), seconds};
   if (peers_.alone()) { return here; }
-  Mishaps all;
+  Mishaps all{.seconds = seconds};
   for (const auto& bytes : peers_.gather(packed(travelling(std::move(here))))) {
     auto part = unpacked<TravellingMishaps>(bytes);
     all.discarded += part.discarded;

@@ -15,6 +15,7 @@ namespace penstock::detail {
 struct Mishaps {
   std::int64_t discarded = 0;  // episodes
   std::vector<Incident> incidents;
+  double seconds = 0;  // of stepping, in this process, without its messages
 };
 
 /// The processes of a run at work together. Rank 0 holds the run directory and decides: it calls,

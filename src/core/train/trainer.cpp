@@ -16,6 +16,8 @@ namespace penstock {
 namespace {
 
 constexpr double kSegmentSeconds = 0.1;  // how long a stop may go unnoticed while sampling
+constexpr double kLongestSegment = 1;    // of several processes on a slow network
+constexpr double kShareOfMessages = 0.2;
 constexpr const char* kMeanReward = "eval/mean_reward";
 
 }  // namespace
@@ -120,18 +122,24 @@ detail::Spent Trainer::spent() const {
 bool Trainer::gather(const std::atomic<bool>& stop) {
   while (engine_.steps_left() > 0) {
     if (crew_->stops(stop)) { return false; }
-    const double steps = seconds_per_step_ > 0 ? kSegmentSeconds / seconds_per_step_ : 1;
+    const double steps = seconds_per_step_ > 0 ? segment_s_ / seconds_per_step_ : 1;
     const auto segment =
         static_cast<std::int64_t>(std::clamp<double>(steps, 1, engine_.steps_left()));
     const Stopwatch watch;
+    double stepping = 0;
     try {
-      report(crew_->sample(segment));
+      const detail::Mishaps mishaps = crew_->sample(segment);
+      stepping = mishaps.seconds;
+      report(mishaps);
     } catch (...) {
       report({engine_.sampler().take_discarded(), engine_.envs().take_incidents()});
       throw;
     }
     const double spent = watch.seconds();
-    seconds_per_step_ = spent / segment;
+    seconds_per_step_ = stepping / segment;
+    // The longer the others' messages take, the more is done between them.
+    segment_s_ =
+        std::clamp((spent - stepping) / kShareOfMessages, kSegmentSeconds, kLongestSegment);
     sample_s_ += spent;
     saver_->poll();
     listener_.progress(progress());

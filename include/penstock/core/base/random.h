@@ -21,6 +21,7 @@ enum class Stream : std::uint16_t {
   weights = 3,    // initial weights
   evaluate = 4,   // the seeds of evaluation
   benchmark = 5,  // synthetic load
+  search = 6,     // settings that a fleet draws
 };
 
 /// A place in the run's randomness: (seed, owner, episode, stream). The owner is an env, a shard

@@ -116,6 +116,7 @@ class Trainer {
   detail::Spent started_at_;
   std::vector<EpisodeEnd> since_log_;  // episodes that no printed line has told of
   double seconds_per_step_ = 0;        // of every env once
+  double segment_s_ = 0.1;             // of sampling between two looks at `stop`
   SampleTime sample_time_;
   double cpu_before_s_ = 0;  // used when this sitting began
   double last_update_s_ = 0;

@@ -163,8 +163,9 @@ TEST_CASE("a verb that is not one is refused with those there are, at every leve
 
 TEST_CASE("an option that a verb does not have is refused by every verb") {
   const std::vector<std::vector<std::string>> verbs = {
-      {"resume", "d"}, {"eval", "d"}, {"export", "d"},  {"replay", "f"},  {"envs"},
-      {"config"},      {"doctor"},    {"bench", "env"}, {"bench", "ppo"}, {"bench", "scale"}};
+      {"resume", "d"},  {"eval", "d"},    {"export", "d"},   {"replay", "f"},
+      {"envs"},         {"config"},       {"doctor"},        {"fleet", "f"},
+      {"bench", "env"}, {"bench", "ppo"}, {"bench", "scale"}};
   for (std::vector<std::string> words : verbs) {
     words.emplace_back("--frobnicate");
     refuses(words, kUsage, {"--frobnicate"});
@@ -176,6 +177,7 @@ TEST_CASE("what is missing is named") {
   refuses({"eval"}, kUsage, {"run_dir"});
   refuses({"export"}, kUsage, {"run_dir"});
   refuses({"replay"}, kUsage, {"file"});
+  refuses({"fleet"}, kUsage, {"file"});
   refuses({"train", "--seed"}, kUsage, {"--seed"});
   refuses({"config", "--set"}, kUsage, {"--set"});
 }
@@ -246,8 +248,8 @@ TEST_CASE("names of the catalog are refused with what there is and the nearest")
 
 TEST_CASE("every verb explains itself on stdout, with each of its options once") {
   const std::vector<std::vector<std::string>> verbs = {
-      {"train"},  {"resume"}, {"eval"},         {"export"},       {"replay"},        {"envs"},
-      {"config"}, {"doctor"}, {"bench", "env"}, {"bench", "ppo"}, {"bench", "scale"}};
+      {"train"},  {"resume"}, {"eval"},  {"export"},       {"replay"},       {"envs"},
+      {"config"}, {"doctor"}, {"fleet"}, {"bench", "env"}, {"bench", "ppo"}, {"bench", "scale"}};
   for (std::vector<std::string> words : verbs) {
     CAPTURE(words.back());
     words.emplace_back("--help");

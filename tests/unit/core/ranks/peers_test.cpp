@@ -200,3 +200,16 @@ TEST_CASE("a port that is taken is named") {
   CHECK_THROWS_WITH_AS((void)join(launch, Reach::this_machine),
                        doctest::Contains("choose another MASTER_PORT"), PeerError);
 }
+
+TEST_CASE("a name that means nothing is looked up again until the time is over") {
+  const Launch launch{.rank = 1, .size = 2, .address = "nowhere.invalid", .timeout_s = 0.3};
+  try {
+    (void)join(launch, Reach::any_network);
+    FAIL("it has met nobody");
+  } catch (const PeerError& error) {
+    CHECK(error.exit() == Exit::peer_unavailable);
+    CHECK(std::string(error.what()).find("nowhere.invalid") != std::string::npos);
+    CHECK(std::string(error.what()).find("--peer-timeout") != std::string::npos);
+  }
+  CHECK_THROWS_AS((void)join(launch, Reach::this_machine), ConfigError);
+}
