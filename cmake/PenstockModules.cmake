@@ -26,7 +26,7 @@ penstock_module(core/algo TORCH "learners: targets, losses, the optimiser, PPO a
   DEPENDS penstock::rollout)
 penstock_module(core/train TORCH "a run: its config, the loop, saving, resuming, evaluation"
   DEPENDS penstock::algo penstock::store PRIVATE_DEPENDS nlohmann_json::nlohmann_json)
-penstock_module(core/ranks TORCH "several processes of a run: how they were started, how they meet, Gloo"
+penstock_module(core/ranks TORCH "several processes of a run: how they were started, how they meet, their connections"
   DEPENDS penstock::peers PRIVATE_DEPENDS fmt::fmt)
 
 # tools: what reports are made of, and what answers over HTTP.

@@ -3,7 +3,7 @@
 all_targets=(safetensors config npz routing offer json manifest policy journal metrics state demonstrations replay options http)
 
 store=(src/core/base/{check,errors,json,text}.cpp src/core/store/{atomic_file,xxh3,safetensors,safetensors_header,safetensors_layout}.cpp)
-env=(src/core/base/{archive,check,config,errors,json,limits,random,text_file,thread_pool,toml_limits}.cpp src/core/env/{batched_env,spec,vec_env}.cpp)
+env=(src/core/base/{archive,check,config,errors,json,limits,random,text,text_file,thread_pool,toml_limits}.cpp src/core/env/{batched_env,spec,vec_env}.cpp)
 routing=(src/domains/booking/routing/{anneal,benchmark,checker,city_generator,file_generators,generators,oracle,parse_lists,parse_osrm,parse_pairs,parse_solomon,parse_vrplib,roads,route_set,search,sisr,string_removal,text_scanner,tours}.cpp)
 
 # Relative to the root, wherever one stands.
@@ -11,9 +11,9 @@ sources_of() (
   cd "$root"
   case $1 in
     safetensors) echo src/core/base/{errors,check,json,text}.cpp src/core/store/{safetensors,safetensors_header,safetensors_layout,atomic_file}.cpp ;;
-    config) echo src/core/base/{errors,config,text_file,toml_limits}.cpp ;;
+    config) echo src/core/base/{errors,config,text,text_file,toml_limits}.cpp ;;
     npz) echo src/core/base/{errors,text_file}.cpp src/domains/cage2/sim/{npz,npy}.cpp ;;
-    routing) echo src/core/base/{errors,json}.cpp src/domains/booking/routing/{text_scanner,benchmark,parse_solomon,parse_pairs,parse_vrplib,parse_lists,parse_osrm}.cpp ;;
+    routing) echo src/core/base/{errors,json,text}.cpp src/domains/booking/routing/{text_scanner,benchmark,parse_solomon,parse_pairs,parse_vrplib,parse_lists,parse_osrm}.cpp ;;
     offer) echo src/core/base/{errors,json}.cpp src/domains/booking/routing/{checker,parse_osrm,roads,route_set,tours}.cpp src/domains/booking/env/offers.cpp src/domains/booking/offer/{json_field,query,pricer,answer}.cpp ;;
     json) echo src/core/base/json.cpp ;;
     manifest) echo "${store[@]}" src/core/store/manifest.cpp ;;
@@ -21,7 +21,7 @@ sources_of() (
     journal) echo "${store[@]}" src/core/store/journal.cpp src/domains/cage2/search/workflow_json.cpp ;;
     metrics) echo "${store[@]}" src/core/store/{checkpoint,checkpoint_files,checkpoint_writer,event_file,manifest,run_dir}.cpp ;;
     state) echo "${env[@]}" src/envs/classic/*.cpp src/domains/cage2/sim/*.cpp "${routing[@]}" src/domains/booking/env/*.cpp ;;
-    demonstrations) echo src/core/base/{check,errors,json,limits,random,text_file,thread_pool}.cpp "${routing[@]}" src/domains/booking/env/offers.cpp src/domains/booking/neural/train/demonstrations.cpp ;;
+    demonstrations) echo src/core/base/{check,errors,json,limits,random,text,text_file,thread_pool}.cpp "${routing[@]}" src/domains/booking/env/offers.cpp src/domains/booking/neural/train/demonstrations.cpp ;;
     replay) echo src/core/base/{check,errors,json}.cpp src/core/env/spec.cpp src/app/cli/replay_file.cpp ;;
     options) echo src/core/base/{errors,options}.cpp ;;
     http) echo src/tools/http/{request_reader,local_site}.cpp ;;
@@ -60,6 +60,8 @@ libraries_of() {
 }
 
 fuzz_flags=(-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -fsanitize-ignorelist="$root/fuzz/ignore.txt")
+
+fast_flags=(-fsanitize=fuzzer -O2 -D_GLIBCXX_ASSERTIONS)
 
 # build FOLDER TARGET... -- FLAG...: FOLDER/TARGET for each. A source that several need is compiled once; two at a time, each on a core
 # of its own.

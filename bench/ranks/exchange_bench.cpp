@@ -1,13 +1,18 @@
 // The sum over processes that training uses, beside Gloo's own all-reduce: time, bits and
-// allocations. bench/ranks/measure starts it; RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say who
-// it is.
+// allocations. With sizes in bytes as arguments, the sum alone, on any network: what a model of the
+// cost needs. bench/ranks/{measure,scale} start it; RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
+// say who it is.
 #include <ATen/ops/from_blob.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <new>
+#include <span>
+#include <string>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -15,6 +20,19 @@
 
 #include "penstock/core/base/random.h"
 #include "penstock/core/ranks/join.h"
+
+namespace {
+std::atomic<std::int64_t> num_allocations = 0;
+}
+
+// Of the whole program, libtorch included.
+void* operator new(std::size_t size) {
+  ++num_allocations;
+  if (void* memory = std::malloc(size)) { return memory; }
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -73,43 +91,63 @@ class Bare {
 };
 
 /// Microseconds of one call, back to back as training makes them.
-double time_of(Bare& bare, int calls, const std::function<void()>& call) {
-  bare.barrier();
+double time_of(int calls, const std::function<void()>& call) {
   const auto begin = Clock::now();
   for (int i = 0; i < calls; ++i) { call(); }
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count() / calls;
 }
 
-}  // namespace
-
-int main() {
-  const penstock::Launch launch = penstock::read_launch();
-  const auto peers = penstock::join(launch, penstock::Reach::this_machine);
+void compare_with_gloo(penstock::Peers& peers, const penstock::Launch& launch) {
   Bare bare(launch);
   for (const std::size_t bytes : kSizes) {
     const std::size_t count = bytes / sizeof(float);
     std::vector<float> values = numbers_of(launch.rank, count);
-    peers->sum(std::span<float>(values));
+    peers.sum(std::span<float>(values));
     const bool same = values == tree_sum(launch.size, count);
     // Sums of sums would soon be infinite, which costs time of its own.
-    const std::vector<float> zeros(count, 0.0F);
-    values = zeros;
+    std::ranges::fill(values, 0.0F);
     const int calls = std::max<int>(10, static_cast<int>(20'000'000 / bytes / launch.size));
     std::vector<double> ours;
     std::vector<double> theirs;
+    std::int64_t allocations = 0;
     for (int round = 0; round < kRounds; ++round) {
-      theirs.push_back(time_of(bare, calls, [&] { bare.sum(values); }));
-      ours.push_back(time_of(bare, calls, [&] { peers->sum(std::span<float>(values)); }));
+      bare.barrier();
+      theirs.push_back(time_of(calls, [&] { bare.sum(values); }));
+      bare.barrier();
+      const std::int64_t before = num_allocations;
+      ours.push_back(time_of(calls, [&] { peers.sum(std::span<float>(values)); }));
+      allocations = (num_allocations - before) / calls;
     }
     if (launch.rank == 0) {
       std::printf(
           "{\"ranks\":%zu,\"bytes\":%zu,\"tree_us\":%.1f,\"bare_us\":%.1f,\"ratio\":%.3f,"
-          "\"same_bits\":%s}\n",
+          "\"allocations\":%lld,\"same_bits\":%s}\n",
           launch.size, bytes, median(ours), median(theirs), median(ours) / median(theirs),
-          same ? "true" : "false");
+          static_cast<long long>(allocations), same ? "true" : "false");
       std::fflush(stdout);
     }
   }
   bare.barrier();
+}
+
+void time_sums(penstock::Peers& peers, const penstock::Launch& launch, std::size_t bytes) {
+  constexpr int kCalls = 20;
+  std::vector<float> values(bytes / sizeof(float), 0.0F);
+  std::vector<double> us;
+  for (int round = 0; round < kRounds; ++round) {
+    us.push_back(time_of(kCalls, [&] { peers.sum(std::span<float>(values)); }));
+  }
+  if (launch.rank == 0) { std::printf("{\"bytes\":%zu,\"tree_us\":%.1f}\n", bytes, median(us)); }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const penstock::Launch launch = penstock::read_launch();
+  const std::span<char*> sizes(argv + 1, argc - 1);
+  const auto reach = sizes.empty() ? penstock::Reach::this_machine : penstock::Reach::any_network;
+  const auto peers = penstock::join(launch, reach);
+  if (sizes.empty()) { compare_with_gloo(*peers, launch); }
+  for (const char* size : sizes) { time_sums(*peers, launch, std::stoul(size)); }
   return 0;
 }

@@ -9,10 +9,15 @@ RECIPES = pathlib.Path(__file__).parent / "recipes"
 
 
 def main() -> int:
-    if sys.argv[1:2] == ["track"]:  # a verb of the Python package only
+    # Verbs of the Python package only.
+    if sys.argv[1:2] == ["track"]:
         from penstock.trackers import main as track
 
         return track(sys.argv[2:])
+    if sys.argv[1:2] == ["optuna"]:
+        from penstock.optuna import main as search
+
+        return search(sys.argv[2:])
     try:
         from penstock._torch import _core
     except ImportError as error:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib
 import json
 import math
 import os
@@ -26,6 +25,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from penstock._base import DataError, Error
+from penstock._extras import package
 from penstock._follow import Row, Run, Tail
 from penstock._values import flat, text_of
 from penstock.callbacks import Callback, Metrics
@@ -45,23 +45,6 @@ class PeerError(Error, ConnectionError):
     """A tracker does not answer or refuses us. What it lacks is in the run directory and can follow later."""
 
     exit_code = 69
-
-
-class MissingPackageError(Error, ImportError):
-    """The tracker's package is not installed."""
-
-    exit_code = 69
-
-
-def package(name: str) -> Any:
-    """The module wandb or mlflow. A folder of that name, which both make, is none."""
-    try:
-        module = importlib.import_module(name)
-        if module.__file__ is None:
-            raise ModuleNotFoundError(f"{name} is a folder")
-    except ModuleNotFoundError as error:
-        raise MissingPackageError(f"{name} is not installed: pip install 'penstock[{name}]'") from error
-    return module
 
 
 class Sink:

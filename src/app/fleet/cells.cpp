@@ -7,22 +7,17 @@
 
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/random.h"
+#include "penstock/core/base/text.h"
 
 namespace penstock::fleet::detail {
 namespace {
-
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string::npos) { return ""; }
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 std::vector<std::string> split(const std::string& text, char at) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
   while (begin <= text.size()) {
     const std::size_t end = std::min(text.find(at, begin), text.size());
-    parts.push_back(trimmed(text.substr(begin, end - begin)));
+    parts.emplace_back(trimmed(std::string_view(text).substr(begin, end - begin)));
     begin = end + 1;
   }
   return parts;
@@ -68,7 +63,7 @@ Distribution distribution_of(const Setting& setting) {
       open == std::string::npos || !text.ends_with(')')
           ? std::vector<std::string>()
           : split(text.substr(open + 1, text.size() - open - 2), ',');
-  const std::string kind = trimmed(text.substr(0, std::min(open, text.size())));
+  const std::string kind(trimmed(std::string_view(text).substr(0, open)));
   const bool known = kind == "uniform" || kind == "log" || kind == "whole";
   if (!known || ends.size() != 2) {
     refuse(setting,

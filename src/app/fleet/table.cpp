@@ -1,28 +1,13 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "penstock/app/fleet/fleet.h"
+#include "penstock/core/base/student.h"
 
 namespace penstock::fleet {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-/// The 97.5 % quantile of Student's t.
-double t_quantile(std::size_t freedom) {
-  constexpr std::array<double, 30> kTable = {
-      12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.30600, 2.26216, 2.22814,
-      2.20099, 2.17881, 2.16037, 2.14479, 2.13145, 2.11991, 2.10982, 2.10092, 2.09302, 2.08596,
-      2.07961, 2.07387, 2.06866, 2.06390, 2.05954, 2.05553, 2.05183, 2.04841, 2.04523, 2.04227};
-  if (freedom <= kTable.size()) { return kTable[freedom - 1]; }
-  // Cornish and Fisher's expansion around the normal quantile: right to 1e-5 from here on.
-  const double z = 1.959963984540054;
-  const double n = static_cast<double>(freedom);
-  const double z3 = z * z * z;
-  const double z5 = z3 * z * z;
-  return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n);
-}
 
 Row row_of(const std::string& cell, std::vector<double> scores) {
   Row row{.cell = cell,
@@ -41,7 +26,7 @@ Row row_of(const std::string& cell, std::vector<double> scores) {
   if (n < 2) { return row; }
   double squares = 0;
   for (const double score : scores) { squares += (score - row.mean) * (score - row.mean); }
-  const double half = t_quantile(n - 1) * std::sqrt(squares / (n - 1) / n);
+  const double half = student_quantile(n - 1) * std::sqrt(squares / (n - 1) / n);
   row.low = row.mean - half;
   row.high = row.mean + half;
   return row;

@@ -10,17 +10,12 @@
 #include <string_view>
 
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/text.h"
 
 namespace penstock::detail {
 namespace {
 
 constexpr double kWarmUpFrom = 0.1;
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) { return {}; }
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
 
 std::optional<double> number_of(std::string_view text) {
   text = trimmed(text);

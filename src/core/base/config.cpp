@@ -13,6 +13,7 @@
 
 #include "core/base/toml_limits.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/text.h"
 #include "penstock/core/base/text_file.h"
 
 #define TOML_EXCEPTIONS 1
@@ -25,12 +26,6 @@ namespace penstock {
 namespace {
 
 constexpr std::string_view kVariablePrefix = "PENSTOCK_";
-
-std::string trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\n");
-  if (first == std::string_view::npos) { return ""; }
-  return std::string(text.substr(first, text.find_last_not_of(" \t\n") - first + 1));
-}
 
 std::string allowed(const Field& field) {
   if (!field.choices.empty()) { return fmt::format("one of {}", fmt::join(field.choices, ", ")); }
@@ -122,7 +117,7 @@ struct Assign {
     std::vector<std::int64_t> values;
     std::istringstream items(text);
     for (std::string item; std::getline(items, item, ',');) {
-      values.push_back(integer(trimmed(item)));
+      values.push_back(integer(std::string(trimmed(item))));
     }
     *target = std::move(values);
   }
@@ -267,7 +262,8 @@ void Settings::add_assignment(std::string_view assignment, const std::string& or
     throw UsageError(
         fmt::format("{} {}: expected key=value, as in ppo.clip=0.1", origin, assignment));
   }
-  add(trimmed(assignment.substr(0, equals)), trimmed(assignment.substr(equals + 1)), origin);
+  add(std::string(trimmed(assignment.substr(0, equals))),
+      std::string(trimmed(assignment.substr(equals + 1))), origin);
 }
 
 const Setting* Settings::find(std::string_view path) const {

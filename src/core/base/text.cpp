@@ -59,6 +59,13 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n\v\f";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) { return {}; }
+  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
 std::string system_text(int error) {
   std::string text = std::generic_category().message(error);
   if (error == EMFILE) { return text + "; raise the limit: `ulimit -n 4096`"; }

@@ -1,60 +1,25 @@
 #include "penstock/core/ranks/join.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netdb.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <system_error>
 #include <thread>
-#include <utility>
 
+#include "core/ranks/board.h"
 #include "core/ranks/links.h"
+#include "core/ranks/sockets.h"
 #include "core/ranks/tree_peers.h"
 #include "penstock/core/base/errors.h"
 
 namespace penstock {
 namespace {
 
-/// Closes what was not taken.
-class Socket {
- public:
-  explicit Socket(int fd) : fd_(fd) {}
-  ~Socket() {
-    if (fd_ >= 0) { close(fd_); }
-  }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  [[nodiscard]] int get() const { return fd_; }
-  int take() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
-struct Address {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
-  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
-  [[nodiscard]] std::string text() const {
-    std::array<char, NI_MAXHOST> name{};
-    getnameinfo(get(), size, name.data(), name.size(), nullptr, 0, NI_NUMERICHOST);
-    return name.data();
-  }
-  [[nodiscard]] bool is_loopback() const {
-    if (storage.ss_family == AF_INET) {
-      constexpr std::uint32_t kNetwork = 127;
-      const auto* v4 = reinterpret_cast<const sockaddr_in*>(&storage);
-      return ntohl(v4->sin_addr.s_addr) >> 24U == kNetwork;
-    }
-    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&storage);
-    return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-  }
-};
+using detail::Address;
+using detail::Socket;
 
 /// On a cluster the name of a machine may come to be after the processes that look for it, as that
 /// of a pod does: it is looked up again until the time is over.
@@ -90,30 +55,24 @@ Address resolve(const Launch& launch, Reach reach) {
 }
 
 /// The store would listen on all addresses; ours does on one.
-int listen_on(const Address& address, const Launch& launch) {
-  Socket socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int on = 1;
-  setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (socket.get() < 0 || bind(socket.get(), address.get(), address.size) != 0 ||
-      listen(socket.get(), SOMAXCONN) != 0) {
+Socket listen_for_store(const Address& address, const Launch& launch) {
+  try {
+    return detail::listen_on(address);
+  } catch (const std::system_error& error) {
     throw PeerError(fmt::format("rank 0 cannot listen on {}:{}: {}; choose another MASTER_PORT",
-                                launch.address, launch.port, std::strerror(errno)),
+                                launch.address, launch.port, std::strerror(error.code().value())),
                     Exit::peer_unavailable);
   }
-  return socket.take();
 }
 
-/// The address of this machine that leads there. No packet is sent: a datagram socket only chooses.
-std::string own_address(const Address& there) {
-  const Socket socket(::socket(there.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  Address own;
-  own.size = sizeof(own.storage);
-  if (socket.get() < 0 || connect(socket.get(), there.get(), there.size) != 0 ||
-      getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own.storage), &own.size) != 0) {
-    throw PeerError(fmt::format("no way to {}: {}", there.text(), std::strerror(errno)),
-                    Exit::peer_unavailable);
+Address address_towards(const Address& there) {
+  try {
+    return detail::own_address(there);
+  } catch (const std::system_error& error) {
+    throw PeerError(
+        fmt::format("no way to {}: {}", there.host(), std::strerror(error.code().value())),
+        Exit::peer_unavailable);
   }
-  return own.text();
 }
 
 }  // namespace
@@ -125,12 +84,14 @@ std::unique_ptr<Peers> join(const Launch& launch, Reach reach) {
         fmt::format("the run's processes would meet at {} ({}), beyond this machine, and what they "
                     "say is neither encrypted nor signed: on a network that you trust, say so with "
                     "--insecure-network",
-                    launch.address, address.text()));
+                    launch.address, address.host()));
   }
   const bool serves = launch.rank == 0 && !launch.store_is_there;
-  const int listening = serves ? listen_on(address, launch) : -1;
+  Socket listening = serves ? listen_for_store(address, launch) : Socket();
+  // Gone when all have met: a run listens nowhere.
+  const auto board = detail::open_board(launch, listening.take());
   return std::make_unique<detail::TreePeers>(
-      detail::gloo_links(launch, own_address(address), listening), launch.rank, launch.size);
+      detail::tcp_links(launch, address_towards(address), *board), launch.rank, launch.size);
 }
 
 }  // namespace penstock

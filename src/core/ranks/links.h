@@ -3,12 +3,14 @@
 #include <memory>
 #include <span>
 
+#include "core/ranks/board.h"
+#include "core/ranks/sockets.h"
 #include "penstock/core/ranks/launch.h"
 
 namespace penstock::detail {
 
-/// Bytes to and from each other process of a launch. From one thread at a time. Throws PeerError
-/// that names the process and how long it was waited for.
+/// Bytes to and from other processes of a launch. From one thread at a time. Throws PeerError that
+/// names the process and how long it was waited for.
 class Links {
  public:
   virtual ~Links() = default;
@@ -18,8 +20,12 @@ class Links {
   virtual void swap(std::size_t with, std::span<const std::byte> out, std::span<std::byte> in) = 0;
 };
 
-/// By c10d and Gloo; all else that knows of them stays in gloo_links.cpp. `host` is the address of
-/// this process, `listening` a socket for the store of rank 0, which is taken over, or -1.
-std::unique_ptr<Links> gloo_links(const Launch& launch, const std::string& host, int listening);
+/// Whether the tree of TreePeers ever has the two talk to each other.
+bool are_linked(std::size_t a, std::size_t b);
+
+/// A connection for each pair that is linked. Returns when all processes have theirs; from then on
+/// nobody listens any more. `own` is where this one listens meanwhile. Throws PeerError (exit 69)
+/// that says who has not come.
+std::unique_ptr<Links> tcp_links(const Launch& launch, const Address& own, Board& board);
 
 }  // namespace penstock::detail

@@ -1,7 +1,9 @@
 #include "core/ranks/tree_peers.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <limits>
 
 namespace penstock::detail {
 namespace {
@@ -45,7 +47,8 @@ void TreePeers::sum_by_halves(std::span<T> values) {
     std::span<T> mine;
     std::span<T> other;
   };
-  std::vector<Split> splits;
+  std::array<Split, std::numeric_limits<std::size_t>::digits> splits;
+  std::size_t level = 0;
   std::span<T> part = values;
   for (std::size_t distance = 1; distance < size_; distance *= 2) {
     const std::size_t half = part.size() / 2;
@@ -55,11 +58,10 @@ void TreePeers::sum_by_halves(std::span<T> values) {
     links_->swap(rank_ ^ distance, std::as_bytes(split.other), std::as_writable_bytes(theirs));
     add<T>(split.mine, theirs);
     part = split.mine;
-    splits.push_back(split);
+    splits[level++] = split;
   }
   for (std::size_t distance = size_ / 2; distance > 0; distance /= 2) {
-    const Split split = splits.back();
-    splits.pop_back();
+    const Split& split = splits[--level];
     links_->swap(rank_ ^ distance, std::as_bytes(split.mine), std::as_writable_bytes(split.other));
   }
 }
@@ -92,10 +94,22 @@ void TreePeers::hand_down(std::span<T> values, std::size_t stride) {
   }
 }
 
+/// Not symmetric: the lower process's part comes first, whoever folds.
 void TreePeers::merge(std::span<Moments> moments) {
-  fold_up_and_down(moments, [](std::span<Moments> a, std::span<const Moments> b) {
+  const auto fold = [](std::span<Moments> a, std::span<const Moments> b) {
     for (std::size_t i = 0; i < a.size(); ++i) { a[i].merge(b[i]); }
-  });
+  };
+  if (!std::has_single_bit(size_)) { return fold_up_and_down(moments, fold); }
+  const std::span<Moments> theirs = scratch<Moments>(moments.size());
+  for (std::size_t distance = 1; distance < size_; distance *= 2) {
+    links_->swap(rank_ ^ distance, std::as_bytes(moments), std::as_writable_bytes(theirs));
+    if ((rank_ & distance) == 0) {
+      fold(moments, theirs);
+    } else {
+      fold(theirs, moments);
+      std::ranges::copy(theirs, moments.begin());
+    }
+  }
 }
 
 std::vector<std::vector<std::byte>> TreePeers::gather(std::span<const std::byte> mine) {

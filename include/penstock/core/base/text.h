@@ -10,6 +10,9 @@ namespace penstock {
 /// For people; documents in JSON are escaped by their writer.
 std::string printable(std::string_view text);
 
+/// Without the blanks and ends of lines around it.
+std::string_view trimmed(std::string_view text);
+
 /// What an errno means, with the remedy where there is one: "Too many open files; raise the limit:
 /// `ulimit -n 4096`".
 std::string system_text(int error);

@@ -10,9 +10,9 @@ namespace penstock {
 /// signed, so anything but this machine needs the user's word.
 enum class Reach { this_machine, any_network };
 
-/// Meets the other processes of a launch: returns when all are connected to all. From then on
-/// SIGPIPE is ignored, unless it was handled. Rank 0 listens on the launch's address alone, the
-/// others on the one that leads there. Throws ConfigError for an address that `reach` does not
+/// Meets the other processes of a launch: returns when all are connected. Until then rank 0 listens
+/// on the launch's address alone, the others on the one that leads there; afterwards nobody does.
+/// Throws ConfigError for an address that `reach` does not
 /// allow, PeerError (exit 69) when not all come in time, or the address has no meaning until then.
 std::unique_ptr<Peers> join(const Launch& launch, Reach reach);
 

@@ -6,6 +6,7 @@
 
 #include "domains/booking/routing/text_scanner.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/text.h"
 #include "penstock/domains/booking/routing/parsers.h"
 
 namespace penstock::booking {

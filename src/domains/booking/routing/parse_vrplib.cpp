@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "domains/booking/routing/benchmark.h"
+#include "penstock/core/base/text.h"
 
 namespace penstock::booking {
 namespace {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/text.h"
 
 namespace penstock::booking {
 namespace {
@@ -21,12 +22,6 @@ std::string quoted(std::string_view word) {
 }
 
 }  // namespace
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) { return {}; }
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
 
 bool read_number(std::string_view text, double& value) {
   constexpr double kMost = 1e9;

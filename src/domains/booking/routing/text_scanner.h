@@ -37,7 +37,6 @@ class Scanner {
   std::size_t number_ = 0;
 };
 
-std::string_view trimmed(std::string_view text);
 /// A finite number of at most 1e9 that is the whole text; otherwise false.
 bool read_number(std::string_view text, double& value);
 

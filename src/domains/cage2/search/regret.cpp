@@ -1,25 +1,15 @@
 #include "domains/cage2/search/regret.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "penstock/core/base/random.h"
+#include "penstock/core/base/student.h"
 
 namespace penstock::cage2 {
 namespace {
-
-// Of Student's distribution, two-sided 95 %, for 1, 2, ... degrees of freedom.
-double student(std::size_t degrees) {
-  constexpr std::array kQuantiles = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-                                     2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-                                     2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
-                                     2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
-  if (degrees <= kQuantiles.size()) { return kQuantiles[degrees - 1]; }
-  return 1.96 + 2.5 / degrees;
-}
 
 double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / values.size();
@@ -33,7 +23,7 @@ Interval interval_of(const std::vector<double>& values) {
   double squares = 0;
   for (const double value : values) { squares += (value - mean) * (value - mean); }
   const double n = values.size();
-  const double half = student(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
+  const double half = student_quantile(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
   return {mean, mean - half, mean + half};
 }
 

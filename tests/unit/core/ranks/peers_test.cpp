@@ -3,10 +3,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <numeric>
+#include <set>
+#include <sstream>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/random.h"
@@ -78,6 +85,59 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
+/// Of this process, on loopback.
+std::set<std::uint16_t> listening_ports() {
+  std::set<std::string> own;  // inodes of its sockets
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    own.insert(std::filesystem::read_symlink(entry.path(), gone).string());
+  }
+  std::set<std::uint16_t> ports;
+  std::ifstream table("/proc/self/net/tcp");
+  std::string line;
+  std::getline(table, line);
+  while (std::getline(table, line)) {
+    std::istringstream words(line);
+    std::string number, local, remote, state, queues, timer, retries, user, waits, inode;
+    words >> number >> local >> remote >> state >> queues >> timer >> retries >> user >> waits >>
+        inode;
+    if (state == "0A" && own.contains("socket:[" + inode + "]")) {
+      ports.insert(
+          static_cast<std::uint16_t>(std::stoul(local.substr(local.find(':') + 1), nullptr, 16)));
+    }
+  }
+  return ports;
+}
+
+std::set<std::uint16_t> wait_for_doors(std::size_t count) {
+  std::set<std::uint16_t> doors;
+  while (doors.size() < count) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    doors = listening_ports();
+  }
+  return doors;
+}
+
+/// Connects, says something and stays.
+struct Caller {
+  Caller(std::uint16_t port, const std::string& words) : fd(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    REQUIRE(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+    (void)send(fd, words.data(), words.size(), MSG_NOSIGNAL);
+  }
+  ~Caller() {
+    if (fd >= 0) { close(fd); }
+  }
+  Caller(Caller&& other) noexcept : fd(std::exchange(other.fd, -1)) {}
+  Caller& operator=(Caller&&) = delete;
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+  int fd;
+};
+
 /// What one process with all the parts computes.
 template <class T>
 std::vector<T> tree_sum(std::size_t ranks, std::size_t count) {
@@ -92,7 +152,7 @@ std::vector<T> tree_sum(std::size_t ranks, std::size_t count) {
 }  // namespace
 
 TEST_CASE("sums over ranks have the bits of one process, short and long, for any number of ranks") {
-  for (const std::size_t ranks : {2, 3, 4, 5}) {
+  for (const std::size_t ranks : {2, 3, 4, 5, 7, 8}) {
     for (const std::size_t count : {1, 7, 1000, 600'001}) {
       CAPTURE(ranks);
       CAPTURE(count);
@@ -190,7 +250,55 @@ TEST_CASE("fault 17: ranks that never come are waited for no longer than said") 
     FAIL("nobody was there");
   } catch (const PeerError& error) {
     CHECK(error.exit() == Exit::peer_unavailable);
-    CHECK(std::string(error.what()).find("has not met the others") != std::string::npos);
+    CHECK(std::string(error.what()).find("has not met rank 1") != std::string::npos);
+  }
+}
+
+TEST_CASE("strangers at the door do not disturb, and nobody listens once all have met") {
+  const std::uint16_t port = free_port();
+  const auto launch_of = [&](std::size_t rank) {
+    return Launch{.rank = rank, .size = 2, .port = port, .timeout_s = kTimeout};
+  };
+  std::unique_ptr<Peers> first;
+  std::thread waiting([&] { first = join(launch_of(0), Reach::this_machine); });
+  // Rank 0 waits for rank 1 meanwhile: garbage, silence and half a word to all that listens.
+  const std::set<std::uint16_t> doors = wait_for_doors(2);
+  std::vector<Caller> strangers;
+  for (const std::uint16_t door : doors) {
+    if (door == port) { continue; }  // the store's, which is c10d's
+    strangers.emplace_back(door, std::string(4096, 'x'));
+    strangers.emplace_back(door, "");
+    strangers.emplace_back(door, "half");
+  }
+  CHECK(strangers.size() == 3);
+  const auto second = join(launch_of(1), Reach::this_machine);
+  waiting.join();
+  CHECK(listening_ports().empty());
+  std::thread other([&] { CHECK(!second->agree(false)); });
+  CHECK(!first->agree(false));
+  other.join();
+}
+
+TEST_CASE("one that is lost before all have met ends the meeting at once") {
+  const std::uint16_t port = free_port();
+  const auto launch_of = [&](std::size_t rank, double timeout_s) {
+    return Launch{.rank = rank, .size = 3, .port = port, .timeout_s = timeout_s};
+  };
+  std::vector<std::exception_ptr> failures(2);
+  std::vector<std::thread> threads;
+  for (const std::size_t rank : {0, 1}) {
+    threads.emplace_back([&, rank] {
+      try {
+        (void)join(launch_of(rank, rank == 0 ? 2 : kTimeout), Reach::this_machine);
+      } catch (...) { failures[rank] = std::current_exception(); }
+    });
+  }
+  for (std::thread& thread : threads) { thread.join(); }  // rank 2 never comes: rank 0 gives up
+  for (const auto& failure : failures) {
+    REQUIRE(failure);
+    try {
+      std::rethrow_exception(failure);
+    } catch (const PeerError& error) { CHECK(error.exit() == Exit::peer_unavailable); }
   }
 }
 
