@@ -16,6 +16,7 @@ import math
 SEGMENT_S, LONGEST_SEGMENT_S, SHARE_OF_MESSAGES = 0.1, 1.0, 0.2  # src/core/train/trainer.cpp
 HALVES_FROM_BYTES = 1 << 20  # src/core/ranks/tree_peers.cpp
 FLOAT = 4
+FIRST_WINDOW = 14_600  # bytes that TCP sends before it waits for the first answer, also after a pause
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +71,12 @@ def exchange_s(size, network, place):
     return place.levels * once
 
 
+def slow_start_s(size, network, place):
+    """TCP forgets a connection's speed while envs step, and doubles what it sends with each round trip: once an update, at each level."""
+    windows = min(size, network.bytes_per_s * 2 * network.latency_s) / FIRST_WINDOW
+    return place.levels * max(0, math.ceil(math.log2(1 + windows)) - 1) * 2 * network.latency_s
+
+
 def merge_s(network, place):
     """Moments over all processes (TreePeers::merge)."""
     return (1 if place.ranks.bit_count() == 1 else 2) * place.levels * network.latency_s
@@ -103,6 +110,7 @@ def learning_s(work, network, place):
     # Episodes are asked for and come; the update is announced; its losses are summed, how well values fit is; weights are compared.
     summed = 2 * merge_s(network, place)
     around = down + gather_s(network, place) + down + summed + down + gather_s(network, place)
+    around += slow_start_s(work.parameters * FLOAT, network, place)
     return work.epochs * (merge_s(network, place) + work.minibatches * minibatch) + around
 
 
