@@ -38,7 +38,7 @@ Metrics A2c::update(Fragment& rollout, double progress) {
   const double rate =
       config_.learning_rate *
       detail::Schedule(config_.learning_rate_schedule, kA2cRateKey, config_.warm_up)(progress);
-  const Targets& targets = targets_.compute(rollout);
+  const Targets& targets = targets_.compute(rollout, detail::judge_by(*gradients_, parts_.shards));
   gradients_->begin(rollout, targets,
                     {.clip = kNoClip,
                      .value_weight = config_.value_weight,

@@ -55,6 +55,29 @@ class EagerGradients final : public Gradients {
         sums_(policy.num_shards()),
         before_(policy.num_shards()) {}
 
+  /// Step by step: the envs of a shard at once.
+  void judge(const Fragment& rollout, std::size_t shard, EnvRange range,
+             const Judgement& into) override {
+    const c10::NoGradGuard no_grad;
+    const auto begin = static_cast<std::int64_t>(range.begin);
+    const auto count = static_cast<std::int64_t>(range.size());
+    const auto put = [&](const at::Tensor& found, const at::Tensor& where, std::int64_t t) {
+      where[t].narrow(0, begin, count).copy_(found);
+    };
+    for (std::int64_t t = 0; t <= rollout.num_steps(); ++t) {
+      Observation rows = rollout.obs_tensors(t, range);
+      rows.obs = rows.obs.to(policy_.device());
+      if (rows.legal.defined()) { rows.legal = rows.legal.to(policy_.device()); }
+      const bool acted = t < rollout.num_steps();
+      const NetworkOutput out =
+          policy_.replica(shard).forward(rows, acted ? Outputs::both : Outputs::value);
+      put(out.value, into.value, t);
+      if (!acted) { break; }
+      const at::Tensor actions = rollout.actions[t].narrow(0, begin, count).to(policy_.device());
+      put(action_terms(head_, out.params, actions, rows.legal).log_prob, into.log_prob, t);
+    }
+  }
+
   void begin(const Fragment& rollout, const Targets& targets, const PpoLossConfig& loss) override {
     samples_ = Samples(rollout, targets, policy_.device());
     loss_config_ = loss;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/algo/gradients.h"
@@ -40,6 +41,17 @@ class FusedGradients final : public Gradients {
       : policy_(policy), head_(head.fused()), num_actions_(head.num_params()) {
     for (std::size_t s = 0; s < policy.num_shards(); ++s) {
       shards_.push_back({fused::LossInputs(head_), {}});
+    }
+  }
+
+  void judge(const Fragment& rollout, std::size_t shard, EnvRange range,
+             const Judgement& into) override {
+    fused::Mlp& mlp = policy_.fused(shard, Outputs::both);
+    for (std::int64_t t = 0; t <= rollout.num_steps(); ++t) {
+      for (std::size_t first = range.begin; first < range.end; first += kChunk) {
+        judge_chunk(rollout, t, {first, std::min(first + kChunk, range.end)}, shards_[shard].inputs,
+                    mlp, into);
+      }
     }
   }
 
@@ -85,6 +97,40 @@ class FusedGradients final : public Gradients {
     UpdateSums sums;
     UpdateSums before;  // the last compute()
   };
+
+  /// Envs next to each other at step t; the last step has no actions.
+  void judge_chunk(const Fragment& rollout, std::int64_t t, EnvRange envs, fused::LossInputs& in,
+                   fused::Mlp& mlp, const Judgement& into) const {
+    const bool acted = t < rollout.num_steps();
+    const std::size_t features = mlp.shape().row_size;
+    const std::size_t stride = fused::padded(features);
+    const auto obs = rollout.rows<const float>(rollout.obs, t, envs);
+    for (std::size_t r = 0; r < envs.size(); ++r) {
+      std::copy_n(obs.data() + r * features, features, mlp.input() + r * stride);
+    }
+    mlp.forward(envs.size(), {.actor = acted, .critic = true});
+    std::copy_n(mlp.value(), envs.size(), rollout.rows<float>(into.value, t, envs).begin());
+    if (!acted) { return; }
+    gather_actions(rollout, t, envs, in);
+    std::array<float, kChunk> log_prob;
+    fused::log_prob(head_, in, envs.size(), mlp, log_prob.data());
+    std::copy_n(log_prob.begin(), envs.size(), rollout.rows<float>(into.log_prob, t, envs).begin());
+  }
+
+  void gather_actions(const Fragment& rollout, std::int64_t t, EnvRange envs,
+                      fused::LossInputs& in) const {
+    for (std::size_t k = 0; k < envs.size() * head_.dims; ++k) {
+      in.actions.data()[k % head_.dims * kChunk + k / head_.dims] =
+          rollout.continuous()
+              ? rollout.rows<const float>(rollout.actions, t, envs)[k]
+              : static_cast<float>(rollout.rows<const std::int64_t>(rollout.actions, t, envs)[k]);
+    }
+    if (!head_.masked) { return; }
+    const auto legal = rollout.rows<const bool>(rollout.legal, t, envs);
+    for (std::size_t k = 0; k < legal.size(); ++k) {
+      in.legal.data()[k % num_actions_ * kChunk + k / num_actions_] = legal[k] ? 1.0F : 0.0F;
+    }
+  }
 
   [[nodiscard]] fused::LossConfig loss_config(const MinibatchPart& part) const {
     return {.clip = static_cast<float>(loss_config_.clip),

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 #include "penstock/core/base/tree_reduce.h"
@@ -17,14 +19,18 @@ std::span<T> span_of(const at::Tensor& tensor) {
   return {static_cast<T*>(tensor.data_ptr()), static_cast<std::size_t>(tensor.numel())};
 }
 
-}  // namespace
+/// How far an older policy's choice counts: in full where this one would have made it as often.
+constexpr float kMostTrust = 1.0F;
 
-void compute_gae(const Fragment& fragment, EnvRange range, const GaeConfig& config,
-                 const Targets& into) {
+/// `ratio` is not looked at unless `corrected`, so that plain GAE stays the loop that it was.
+template <bool corrected>
+void compute_targets(const Fragment& fragment, const at::Tensor& ratio, EnvRange range,
+                     const GaeConfig& config, const Targets& into) {
   const float discount = config.gamma;
   const float trace = config.gamma * config.lambda;
   const std::size_t size = range.size();
   std::vector<float> running(size, 0.0F);
+  std::vector<float> trust(corrected ? size : 0);
   for (std::int64_t t = fragment.num_steps() - 1; t >= 0; --t) {
     const auto value = fragment.rows<const float>(fragment.value, t, range);
     const auto next_value = fragment.rows<const float>(fragment.value, t + 1, range);
@@ -34,15 +40,32 @@ void compute_gae(const Fragment& fragment, EnvRange range, const GaeConfig& conf
     const auto truncated = fragment.rows<const bool>(fragment.truncated, t, range);
     const auto advantages = fragment.rows<float>(into.advantage, t, range);
     const auto targets = fragment.rows<float>(into.value, t, range);
+    if constexpr (corrected) {
+      const auto ratios = fragment.rows<const float>(ratio, t, range);
+      for (std::size_t i = 0; i < size; ++i) { trust[i] = std::min(ratios[i], kMostTrust); }
+    }
     for (std::size_t i = 0; i < size; ++i) {
       const float future = terminated[i] ? 0.0F : truncated[i] ? final_value[i] : next_value[i];
       const float carried = terminated[i] || truncated[i] ? 0.0F : running[i];
       const float delta = reward[i] + discount * future - value[i];
       running[i] = delta + trace * carried;
+      if constexpr (corrected) { running[i] *= trust[i]; }
       advantages[i] = running[i];
       targets[i] = running[i] + value[i];
     }
   }
+}
+
+}  // namespace
+
+void compute_gae(const Fragment& fragment, EnvRange range, const GaeConfig& config,
+                 const Targets& into) {
+  compute_targets<false>(fragment, {}, range, config, into);
+}
+
+void compute_vtrace(const Fragment& fragment, const at::Tensor& ratio, EnvRange range,
+                    const GaeConfig& config, const Targets& into) {
+  compute_targets<true>(fragment, ratio, range, config, into);
 }
 
 GaeTargets::GaeTargets(const LearnerParts& parts, const GaeConfig& config)
@@ -50,17 +73,51 @@ GaeTargets::GaeTargets(const LearnerParts& parts, const GaeConfig& config)
       config_(config),
       rewards_(parts.shards.num_envs(), config.gamma, parts.clip_reward) {}
 
-const Targets& GaeTargets::compute(Fragment& fragment) {
+const Targets& GaeTargets::compute(Fragment& fragment, const Judge& judge) {
   at::Tensor& advantage = targets_.advantage;
   if (!advantage.defined() || advantage.sizes() != fragment.reward.sizes()) {
     advantage = at::zeros_like(fragment.reward);
     targets_.value = at::zeros_like(fragment.reward);
   }
   if (parts_.scale_rewards) { scale_rewards(fragment); }
+  if (is_old(fragment)) {
+    correct(fragment, judge);
+    return targets_;
+  }
   parts_.pool.run(parts_.shards.count(), [&](std::size_t s) {
     compute_gae(fragment, parts_.shards.range(s), config_, targets_);
   });
   return targets_;
+}
+
+bool GaeTargets::is_old(const Fragment& fragment) const {
+  const std::int64_t now = parts_.policy.version();
+  return std::ranges::any_of(span_of<const std::int64_t>(fragment.version),
+                             [now](std::int64_t version) { return version != now; });
+}
+
+/// A task per shard: judge its rows, weigh them, put what was judged into the fragment.
+void GaeTargets::correct(Fragment& fragment, const Judge& judge) {
+  if (!judgement_.value.defined() || judgement_.value.sizes() != fragment.value.sizes()) {
+    judgement_ = {at::zeros_like(fragment.log_prob), at::zeros_like(fragment.value)};
+  }
+  parts_.pool.run(parts_.shards.count(), [&](std::size_t s) {
+    const EnvRange range = parts_.shards.range(s);
+    judge(fragment, s, judgement_);
+    for (std::int64_t t = 0; t <= fragment.num_steps(); ++t) {
+      std::ranges::copy(fragment.rows<const float>(judgement_.value, t, range),
+                        fragment.rows<float>(fragment.value, t, range).begin());
+      if (t == fragment.num_steps()) { break; }
+      const auto now = fragment.rows<float>(judgement_.log_prob, t, range);
+      const auto then = fragment.rows<float>(fragment.log_prob, t, range);
+      for (std::size_t i = 0; i < range.size(); ++i) {
+        // The ratio takes the place of what was judged, which takes that of what was sampled.
+        const float ratio = std::exp(now[i] - then[i]);
+        then[i] = std::exchange(now[i], ratio);
+      }
+    }
+    compute_vtrace(fragment, judgement_.log_prob, range, config_, targets_);
+  });
 }
 
 void GaeTargets::scale_rewards(Fragment& fragment) {

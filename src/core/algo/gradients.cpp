@@ -59,6 +59,12 @@ std::span<const float> floats(const at::Tensor& tensor, std::int64_t count) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(count)};
 }
 
+Judge judge_by(Gradients& gradients, const Shards& shards) {
+  return [&](const Fragment& fragment, std::size_t shard, const Judgement& into) {
+    gradients.judge(fragment, shard, shards.range(shard), into);
+  };
+}
+
 UpdateSums total_sums(const Gradients& gradients, const Shards& shards, Peers& peers) {
   std::vector<UpdateSums> parts;
   for (std::size_t s = 0; s < shards.count(); ++s) { parts.push_back(gradients.sums(s)); }

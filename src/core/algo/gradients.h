@@ -47,6 +47,10 @@ struct UpdateSums {
 class Gradients {
  public:
   virtual ~Gradients() = default;
+  /// Of the rows of a shard, whose envs are `range`: the log-probabilities of their actions and
+  /// their values, by the weights as they are.
+  virtual void judge(const Fragment& rollout, std::size_t shard, EnvRange range,
+                     const Judgement& into) = 0;
   /// An update from this rollout starts; it stays as it is until the next begin().
   virtual void begin(const Fragment& rollout, const Targets& targets,
                      const PpoLossConfig& loss) = 0;
@@ -67,6 +71,9 @@ std::unique_ptr<Gradients> make_eager_gradients(Policy& policy, const ActionHead
 std::unique_ptr<Gradients> make_fused_gradients(Policy& policy, const ActionHead& head);
 /// The one that fits the policy.
 std::unique_ptr<Gradients> make_gradients(Policy& policy, const ActionHead& head);
+
+/// By the weights as they are when it is called. What is given must outlive it.
+Judge judge_by(Gradients& gradients, const Shards& shards);
 
 /// A shard's samples t * N + n in the order of steps, into `out`.
 void list_samples(EnvRange range, std::int64_t num_steps, std::int64_t num_envs,

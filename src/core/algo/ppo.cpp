@@ -79,7 +79,7 @@ void Ppo::load(const LearnerState& state) {
 }
 
 Metrics Ppo::update(Fragment& rollout, double progress) {
-  const Targets& targets = targets_.compute(rollout);
+  const Targets& targets = targets_.compute(rollout, detail::judge_by(*gradients_, parts_.shards));
   learning_rate_ = config_.learning_rate * detail::Schedule(config_.learning_rate_schedule,
                                                             kRateKey, config_.warm_up)(progress);
   loss_config_.clip = config_.clip * detail::Schedule(config_.clip_schedule, kClipKey)(progress);

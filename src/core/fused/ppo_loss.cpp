@@ -30,13 +30,17 @@ constexpr float kIllegal = -1e9F;
 HWY_INLINE Vec set(float x) { return hn::Set(kTag, x); }
 HWY_INLINE Vec load(const float* x) { return hn::Load(kTag, x); }
 
-/// Some rows of a chunk.
-struct Rows {
+/// Some rows of a chunk, and what the policy says of them.
+struct Judged {
   const Head& head;
   const LossInputs& in;
-  const LossConfig& config;
   const Mlp& mlp;
   std::size_t first;
+};
+
+/// Some rows of a chunk that are learnt.
+struct Rows : Judged {
+  const LossConfig& config;
   Mask real;  // rows that are samples, not padding
 
   HWY_INLINE Vec only_real(Vec x) const { return hn::IfThenElseZero(real, x); }
@@ -77,7 +81,7 @@ struct Choice {
   }
 };
 
-HWY_INLINE Choice choice_at(const Rows& rows, std::size_t offset, std::size_t n) {
+HWY_INLINE Choice choice_at(const Judged& rows, std::size_t offset, std::size_t n) {
   const std::size_t start = offset * kColumn + rows.first;
   return {rows.mlp.params() + start, rows.head.masked ? rows.in.legal.data() + start : nullptr, n};
 }
@@ -111,6 +115,32 @@ HWY_INLINE ChoiceTerms evaluate(const Choice& choice, Vec action, float* probabi
     log_prob = hn::IfThenElse(chosen, log_p, log_prob);
   }
   return {log_prob, entropy, log_total};
+}
+
+/// As evaluate() has it, alone.
+HWY_INLINE Vec choice_log_prob(const Choice& choice, Vec action) {
+  Vec top = choice.logit(0);
+  for (std::size_t a = 1; a < choice.n; ++a) { top = hn::Max(top, choice.logit(a)); }
+  Vec total = hn::Zero(kTag);
+  Vec chosen = hn::Zero(kTag);
+  for (std::size_t a = 0; a < choice.n; ++a) {
+    const Vec logit = choice.logit(a);
+    total = hn::Add(total, hn::Exp(kTag, hn::Sub(logit, top)));
+    chosen = hn::IfThenElse(hn::Eq(action, set(a)), logit, chosen);
+  }
+  return hn::Sub(chosen, hn::Add(top, hn::Log(kTag, total)));
+}
+
+HWY_INLINE Vec categorical_log_prob(const Judged& rows) {
+  Vec log_prob = hn::Zero(kTag);
+  std::size_t offset = 0;
+  for (std::size_t d = 0; d < rows.head.choices.size(); ++d) {
+    const std::size_t n = rows.head.choices[d];
+    const Vec action = load(rows.in.actions.data() + d * kColumn + rows.first);
+    log_prob = hn::Add(log_prob, choice_log_prob(choice_at(rows, offset, n), action));
+    offset += n;
+  }
+  return log_prob;
 }
 
 /// From the probabilities in `delta` to the logits' gradient there.
@@ -167,22 +197,28 @@ HWY_INLINE Vec log_slope(Vec u) {
   return hn::Add(half, half);
 }
 
-HWY_INLINE void gaussian_rows(const Rows& rows, float* deltas, LossSums& sums) {
-  const std::size_t dims = rows.head.dims;
+const float kHalfLog2Pi = 0.5F * std::log(2 * std::numbers::pi_v<float>);
+
+HWY_INLINE Vec gaussian_log_prob(const Judged& rows) {
   const float* log_std = rows.mlp.log_std();
-  const float half_log_2pi = 0.5F * std::log(2 * std::numbers::pi_v<float>);
   Vec log_prob = set(-rows.head.squash_log_scale);
-  float entropy = 0;
-  for (std::size_t d = 0; d < dims; ++d) {
+  for (std::size_t d = 0; d < rows.head.dims; ++d) {
     const Vec action = load(rows.in.actions.data() + d * kColumn + rows.first);
     const Vec mean = load(rows.mlp.params() + d * kColumn + rows.first);
     const Vec z = hn::Mul(hn::Sub(action, mean), set(std::exp(-log_std[d])));
     log_prob = hn::MulAdd(hn::Mul(z, z), set(-0.5F), log_prob);
-    log_prob = hn::Sub(log_prob, set(log_std[d] + half_log_2pi));
+    log_prob = hn::Sub(log_prob, set(log_std[d] + kHalfLog2Pi));
     if (rows.head.squash) { log_prob = hn::Sub(log_prob, log_slope(action)); }
-    entropy += log_std[d] + 0.5F + half_log_2pi;
   }
-  const Vec slope = surrogate(rows, log_prob, set(entropy), sums);
+  return log_prob;
+}
+
+HWY_INLINE void gaussian_rows(const Rows& rows, float* deltas, LossSums& sums) {
+  const std::size_t dims = rows.head.dims;
+  const float* log_std = rows.mlp.log_std();
+  float entropy = 0;
+  for (std::size_t d = 0; d < dims; ++d) { entropy += log_std[d] + 0.5F + kHalfLog2Pi; }
+  const Vec slope = surrogate(rows, gaussian_log_prob(rows), set(entropy), sums);
   const float bonus = rows.config.entropy_weight * rows.config.row_weight;
   for (std::size_t d = 0; d < dims; ++d) {
     const Vec action = load(rows.in.actions.data() + d * kColumn + rows.first);
@@ -223,10 +259,19 @@ HWY_INLINE void value_rows(const Rows& rows, float* deltas, LossSums& sums) {
 void ppo_loss(const Head& head, const LossInputs& in, const LossConfig& config, Parts parts,
               std::size_t num_rows, Mlp& mlp, LossSums& sums) {
   for (std::size_t first = 0; first < num_rows; first += kLanes) {
-    const Rows rows{head, in, config, mlp, first, hn::FirstN(kTag, num_rows - first)};
+    const Rows rows{{head, in, mlp, first}, config, hn::FirstN(kTag, num_rows - first)};
     if (parts.actor && head.choices.empty()) { gaussian_rows(rows, mlp.params_delta(), sums); }
     if (parts.actor && !head.choices.empty()) { categorical_rows(rows, mlp.params_delta(), sums); }
     if (parts.critic) { value_rows(rows, mlp.value_delta(), sums); }
+  }
+}
+
+void log_prob(const Head& head, const LossInputs& in, std::size_t num_rows, const Mlp& mlp,
+              float* into) {
+  for (std::size_t first = 0; first < num_rows; first += kLanes) {
+    const Judged rows{head, in, mlp, first};
+    const Vec found = head.choices.empty() ? gaussian_log_prob(rows) : categorical_log_prob(rows);
+    hn::StoreU(found, kTag, into + first);
   }
 }
 
@@ -250,6 +295,12 @@ LossInputs::LossInputs(const Head& head) {
 }
 
 HWY_EXPORT(ppo_loss);
+HWY_EXPORT(log_prob);
+
+void log_prob(const Head& head, const LossInputs& inputs, std::size_t rows, const Mlp& mlp,
+              float* into) {
+  HWY_DYNAMIC_DISPATCH(log_prob)(head, inputs, rows, mlp, into);
+}
 
 void ppo_loss(const Head& head, const LossInputs& inputs, const LossConfig& config, Parts parts,
               std::size_t rows, Mlp& mlp, LossSums& sums) {

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <random>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "core/ranks/links.h"
@@ -100,8 +101,8 @@ End run(int fd, Exchange exchange, Clock::duration patience) {
 
 class TcpLinks final : public Links {
  public:
-  TcpLinks(const Launch& launch, std::vector<Socket> sockets)
-      : launch_(launch), sockets_(std::move(sockets)) {}
+  TcpLinks(Launch launch, std::vector<Socket> sockets)
+      : launch_(std::move(launch)), sockets_(std::move(sockets)) {}
 
   void send(std::size_t to, std::span<const std::byte> bytes) override {
     exchange(to, {.out = bytes, .in = {}}, "taken what was sent to it");

@@ -99,7 +99,7 @@ void run(const Case& which, Fusion fusion, const std::string& path) {
     out.emplace_back("rollout." + name, tensor);
   }
   GaeTargets gae(parts, {.gamma = ppo_keys.gamma, .lambda = ppo_keys.gae_lambda});
-  const Targets targets = gae.compute(buffer);
+  const Targets targets = gae.compute(buffer, {});
   out.emplace_back("rollout.advantage", targets.advantage);
   out.emplace_back("rollout.target", targets.value);
   add_weights(policy, "before.", out);

@@ -1,6 +1,8 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <functional>
+
 #include "penstock/core/algo/learner.h"
 #include "penstock/core/algo/reward_normaliser.h"
 
@@ -26,8 +28,24 @@ struct GaeConfig {
 void compute_gae(const Fragment& fragment, EnvRange range, const GaeConfig& config,
                  const Targets& into);
 
-/// What an on-policy learner aims at: advantages and the value's targets of a fragment, after its
-/// rewards were scaled where the run does so.
+/// What the policy that learns says of a fragment: log-probabilities [T, N] of its actions and
+/// values [T + 1, N]. Float tensors on the CPU.
+struct Judgement {
+  at::Tensor log_prob;
+  at::Tensor value;
+};
+/// Judges the rows of a shard; for different shards at the same time.
+using Judge = std::function<void(const Fragment&, std::size_t shard, const Judgement& into)>;
+
+/// The same for a fragment that an older policy has sampled: V-trace (Espeholt et al., 2018) with
+/// lambda, A = rho (r + gamma V' - V) + gamma lambda c A', rho and c being `ratio` up to 1. The
+/// fragment's values are the learning policy's; `ratio` [T, N] is its probability of each action
+/// over the older one's. Where all ratios are 1 it has the bits of compute_gae().
+void compute_vtrace(const Fragment& fragment, const at::Tensor& ratio, EnvRange range,
+                    const GaeConfig& config, const Targets& into);
+
+/// What a learner aims at: advantages and the value's targets of a fragment, after its rewards were
+/// scaled where the run does so.
 class GaeTargets {
  public:
   /// gamma also discounts the running return that rewards are scaled by.
@@ -35,7 +53,12 @@ class GaeTargets {
 
   /// Scales the fragment's rewards. The targets stay as they are until the next call.
   /// Runs a task per shard on the pool; the bits do not depend on the number of threads.
-  const Targets& compute(Fragment& fragment);
+  /// Rows of an older version than the policy's are judged anew: the fragment then has the policy's
+  /// own log-probabilities and values, as if it had acted, and what it would have done otherwise is
+  /// in the targets.
+  const Targets& compute(Fragment& fragment, const Judge& judge);
+  /// Whether a row is of another version than the policy that learns.
+  [[nodiscard]] bool is_old(const Fragment& fragment) const;
 
   /// The running returns and their moments.
   /// Copies, in the checkpoint's file "envs".
@@ -45,11 +68,13 @@ class GaeTargets {
 
  private:
   void scale_rewards(Fragment& fragment);
+  void correct(Fragment& fragment, const Judge& judge);
 
   LearnerParts parts_;
   GaeConfig config_;
   RewardNormaliser rewards_;
   Targets targets_;
+  Judgement judgement_;  // of the last fragment that was old
 };
 
 }  // namespace penstock

@@ -54,4 +54,9 @@ struct LossSums {
 void ppo_loss(const Head& head, const LossInputs& inputs, const LossConfig& config, Parts parts,
               std::size_t rows, Mlp& mlp, LossSums& sums);
 
+/// The log-probabilities of the inputs' actions, of a chunk that forward() has seen: `rows`
+/// numbers, and room for kChunk.
+void log_prob(const Head& head, const LossInputs& inputs, std::size_t rows, const Mlp& mlp,
+              float* into);
+
 }  // namespace penstock::fused

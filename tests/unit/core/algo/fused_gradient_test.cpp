@@ -209,6 +209,19 @@ TEST_CASE("the fused gradient is autograd's, for every parameter") {
         gradient(penstock::detail::make_eager_gradients(policy, *head));
     const auto [fused, fused_sums] =
         gradient(penstock::detail::make_fused_gradients(policy, *head));
+    const auto judged =
+        [&, &rollout = rollout](const std::unique_ptr<penstock::detail::Gradients>& gradients) {
+          Judgement found{at::zeros_like(rollout.log_prob), at::zeros_like(rollout.value)};
+          gradients->judge(rollout, 0, {0, static_cast<std::size_t>(c.rows)}, found);
+          return found;
+        };
+    const Judgement by_autograd = judged(penstock::detail::make_eager_gradients(policy, *head));
+    const Judgement by_kernels = judged(penstock::detail::make_fused_gradients(policy, *head));
+    const auto agree = [](const at::Tensor& a, const at::Tensor& b) {
+      return largest(a - b) <= 1e-5 * std::max(1.0, largest(a));
+    };
+    RC_ASSERT(agree(by_autograd.log_prob, by_kernels.log_prob));
+    RC_ASSERT(agree(by_autograd.value, by_kernels.value));
     const std::vector<at::Tensor> exact = exact_gradients(c, policy, *head, rollout, targets, part);
     double size = 0;
     for (const at::Tensor& x : exact) { size = std::max(size, largest(x)); }
