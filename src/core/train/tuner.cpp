@@ -9,6 +9,8 @@ constexpr std::size_t kRounds = 3;
 constexpr double kClearly = 1.05;  // times faster, to be worth it
 constexpr double kLookAgainS = 60.0;
 constexpr double kIdle = 0.5;  // busy less than this: more threads may help
+// Short iterations are timed together, after one that wakes the threads: else each pays for it.
+constexpr double kSpellS = 0.05;
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -27,6 +29,7 @@ Tuner::Tuner(std::vector<std::size_t> candidates, std::vector<std::size_t> reser
 void Tuner::start_trial() {
   trials_.assign(candidates_.size(), {});
   current_ = 0;
+  spell_ = {};
 }
 
 bool Tuner::record(double seconds, double busy) {
@@ -42,11 +45,24 @@ bool Tuner::record(double seconds, double busy) {
     }
     return false;
   }
-  trials_[current_].push_back(seconds);
+  if (in_spell(seconds)) { return false; }
+  trials_[current_].push_back(spell_.seconds / spell_.count);
+  spell_ = {};
   busy_of_last_ = busy;
   current_ = (current_ + 1) % candidates_.size();
   if (current_ != 0 || trials_[0].size() < kRounds) { return false; }
   return choose();
+}
+
+/// Counts the iteration; whether more of them are to follow.
+bool Tuner::in_spell(double seconds) {
+  if (!spell_.begun && seconds < kSpellS) {
+    spell_.begun = true;
+    return true;
+  }
+  spell_.seconds += seconds;
+  ++spell_.count;
+  return spell_.seconds < kSpellS;
 }
 
 bool Tuner::choose() {

@@ -27,6 +27,7 @@ class Tuner {
  private:
   void start_trial();
   bool choose();
+  bool in_spell(double seconds);
 
   std::vector<std::size_t> candidates_;
   std::vector<std::size_t> reserve_;
@@ -37,6 +38,14 @@ class Tuner {
   bool chosen_ = false;
   bool warm_ = false;  // the first iteration pays for first uses
   double since_choice_s_ = 0;
+
+  /// Iterations one after the other with the same candidate.
+  struct Spell {
+    bool begun = false;
+    double seconds = 0;
+    int count = 0;
+  };
+  Spell spell_;
 };
 
 }  // namespace penstock

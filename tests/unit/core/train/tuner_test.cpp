@@ -44,6 +44,20 @@ TEST_CASE("one slow iteration does not decide") {
   CHECK(tuner.current() == 2);
 }
 
+TEST_CASE("what waking threads costs does not count where iterations are short") {
+  Tuner tuner({1, 2});
+  std::size_t before = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const std::size_t now = tuner.current();
+    const double waking = now == before ? 0 : 0.004;
+    before = now;
+    if (tuner.record((now == 2 ? 0.0012 : 0.0020) + waking)) { break; }
+  }
+  CHECK(tuner.current() == 2);
+  CHECK(tuner.medians().at(0) == doctest::Approx(0.0020));
+  CHECK(tuner.medians().at(1) == doctest::Approx(0.0012));
+}
+
 TEST_CASE("a machine that filled up changes the choice after a while") {
   Tuner tuner({1, 2});
   CHECK(chosen(tuner, {{1, 1.0}, {2, 0.6}}) == 2);
