@@ -45,6 +45,14 @@ def flat(table: Settings, prefix: str = "") -> Settings:
     return found
 
 
+def meant(choice: Any) -> Any:
+    """The value that a text between | stands for: a number, a list, a truth, else the text."""
+    try:
+        return tomllib.loads(f"value = {choice}")["value"] if isinstance(choice, str) else choice
+    except tomllib.TOMLDecodeError:
+        return choice
+
+
 def distribution(key: str, value: Any) -> optuna.distributions.BaseDistribution:
     distributions = package("optuna.distributions")
     if isinstance(value, list):
@@ -89,10 +97,11 @@ class Fleets:
             settings = flat(tomllib.loads(self._file(number).read_text())["set"])
         except FileNotFoundError:
             return None
-        return {key: settings[key] for key in self.choices}
+        return {key: next((choice for choice in getattr(distribution, "choices", ()) if meant(choice) == settings[key]), settings[key])
+                for key, distribution in self.choices.items()}
 
     def choose(self, number: int, settings: Settings) -> None:
-        keys = {**flat(self.keys), **{f"set.{key}": value for key, value in settings.items()}}
+        keys = {**flat(self.keys), **{f"set.{key}": meant(value) for key, value in settings.items()}}
         text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
         beside = self._file(number).with_suffix(".part")
         beside.write_text(text)
@@ -100,21 +109,15 @@ class Fleets:
 
     def score(self, number: int) -> float | None:
         """The mean over seeds, once all have ended; None where one failed."""
-        code = self._fleet(number).returncode
-        if code == AGAIN or code < 0:
+        file = self._file(number)
+        command = [sys.executable, "-m", "penstock", "fleet", str(file), "--out", str(file.with_suffix("")), "--json"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode == AGAIN or done.returncode < 0:
             raise Stopped(f"setting {number} was stopped; the same command goes on with it")
-        if code != 0:
-            return None
-        table = json.loads(self._fleet(number, "--table", "--json", stdout=subprocess.PIPE).stdout)
-        return float(table[0]["mean"])
+        return float(json.loads(done.stdout)[0]["mean"]) if done.returncode == 0 else None
 
     def _file(self, number: int) -> pathlib.Path:
         return self.folder / f"{number:03}.toml"
-
-    def _fleet(self, number: int, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        file = self._file(number)
-        command = [sys.executable, "-m", "penstock", "fleet", str(file), "--out", str(file.with_suffix("")), *words]
-        return subprocess.run(command, text=True, check=False, **({"stdout": subprocess.DEVNULL} | options))
 
 
 def search(file: str | os.PathLike[str], *, out: str | os.PathLike[str] | None = None,
