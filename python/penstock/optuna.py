@@ -39,7 +39,7 @@ class Stopped(Error):
 
 def flat(table: Settings, prefix: str = "") -> Settings:
     """{"ppo.clip": 0.2} of {"ppo": {"clip": 0.2}}."""
-    found = {}
+    found: Settings = {}
     for key, value in table.items():
         found |= flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
     return found
