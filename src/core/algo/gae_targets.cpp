@@ -22,15 +22,15 @@ std::span<T> span_of(const at::Tensor& tensor) {
 /// How far an older policy's choice counts: in full where this one would have made it as often.
 constexpr float kMostTrust = 1.0F;
 
-/// `ratio` is not looked at unless `corrected`, so that plain GAE stays the loop that it was.
-template <bool corrected>
+/// `ratio` is not looked at unless `Corrected`, so that plain GAE stays the loop that it was.
+template <bool Corrected>
 void compute_targets(const Fragment& fragment, const at::Tensor& ratio, EnvRange range,
                      const GaeConfig& config, const Targets& into) {
   const float discount = config.gamma;
   const float trace = config.gamma * config.lambda;
   const std::size_t size = range.size();
   std::vector<float> running(size, 0.0F);
-  std::vector<float> trust(corrected ? size : 0);
+  std::vector<float> trust(Corrected ? size : 0);
   for (std::int64_t t = fragment.num_steps() - 1; t >= 0; --t) {
     const auto value = fragment.rows<const float>(fragment.value, t, range);
     const auto next_value = fragment.rows<const float>(fragment.value, t + 1, range);
@@ -40,7 +40,7 @@ void compute_targets(const Fragment& fragment, const at::Tensor& ratio, EnvRange
     const auto truncated = fragment.rows<const bool>(fragment.truncated, t, range);
     const auto advantages = fragment.rows<float>(into.advantage, t, range);
     const auto targets = fragment.rows<float>(into.value, t, range);
-    if constexpr (corrected) {
+    if constexpr (Corrected) {
       const auto ratios = fragment.rows<const float>(ratio, t, range);
       for (std::size_t i = 0; i < size; ++i) { trust[i] = std::min(ratios[i], kMostTrust); }
     }
@@ -49,7 +49,7 @@ void compute_targets(const Fragment& fragment, const at::Tensor& ratio, EnvRange
       const float carried = terminated[i] || truncated[i] ? 0.0F : running[i];
       const float delta = reward[i] + discount * future - value[i];
       running[i] = delta + trace * carried;
-      if constexpr (corrected) { running[i] *= trust[i]; }
+      if constexpr (Corrected) { running[i] *= trust[i]; }
       advantages[i] = running[i];
       targets[i] = running[i] + value[i];
     }
