@@ -117,10 +117,14 @@ class TcpLinks final : public Links {
  private:
   void exchange(std::size_t other, const Exchange& bytes, const char* awaited) {
     const auto begin = Clock::now();
-    const End end = run(sockets_.at(other).get(), bytes, seconds(launch_.timeout_s));
+    const Socket& socket = sockets_.at(other);
+    const End end =
+        socket.open() ? run(socket.get(), bytes, seconds(launch_.timeout_s)) : End::gone;
     if (end == End::done) { return; }
     const int error = errno;
     const std::chrono::duration<double> waited = Clock::now() - begin;
+    // Nothing more is said: the others would take it for what they wait for. They learn of it now.
+    for (Socket& each : sockets_) { each = Socket(); }
     throw PeerError(fmt::format(
         "rank {} of {}: rank {} {} ({:.1f} s{}). The run goes on from its last checkpoint: start "
         "all its processes again",

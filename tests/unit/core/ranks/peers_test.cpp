@@ -279,6 +279,31 @@ TEST_CASE("strangers at the door do not disturb, and nobody listens once all hav
   other.join();
 }
 
+TEST_CASE("after a failure nothing more is said, and all others learn of it") {
+  std::vector<std::string> told(3);
+  with_ranks(3, [&](Peers& peers) {
+    if (peers.rank() == 1) { return; }  // gone
+    const auto failure_of = [](const std::function<void()>& call) -> std::string {
+      try {
+        call();
+      } catch (const PeerError& error) { return error.what(); }
+      return "";
+    };
+    double number = 1;
+    std::vector<std::byte> bytes(3);
+    if (peers.rank() == 0) {
+      told[0] = failure_of([&] { peers.sum(std::span(&number, 1)); });
+      told[1] = failure_of([&] { peers.broadcast(bytes); });
+    } else {
+      told[2] = failure_of([&] { peers.broadcast(bytes); });
+      CHECK(bytes.size() == 3);
+    }
+  });
+  CHECK(told[0].find("rank 1 is gone") != std::string::npos);
+  CHECK(told[1].find("is gone") != std::string::npos);
+  CHECK(told[2].find("rank 0 is gone") != std::string::npos);
+}
+
 TEST_CASE("one that is lost before all have met ends the meeting at once") {
   const std::uint16_t port = free_port();
   const auto launch_of = [&](std::size_t rank, double timeout_s) {

@@ -250,9 +250,9 @@ TEST_CASE("intervals are Student's") {
   CHECK(one.high == 3);
   const Interval two = interval_of({1, 3});
   CHECK(two.mean == 2);
-  CHECK(two.high == doctest::Approx(2 + 12.706));
+  CHECK(two.high == doctest::Approx(2 + 12.7062));
   const Interval ten = interval_of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
-  CHECK(ten.low == doctest::Approx(5.5 - 2.262 * std::sqrt(55.0 / 6 / 10)));
+  CHECK(ten.low == doctest::Approx(5.5 - 2.26216 * std::sqrt(55.0 / 6 / 10)));
 }
 
 TEST_CASE("options that cannot be are refused by name") {
