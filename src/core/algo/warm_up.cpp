@@ -29,6 +29,7 @@ void rehearse(const LearnerFactory& factory, Policy& policy, const ActionHead& h
               const EnvSpec& spec, std::int64_t batch) {
   Fragment fragment(spec, 1, batch);
   fill(fragment);
+  fragment.version.fill_(policy.version());  // its own: what is rehearsed is the usual way
   ThreadPool one({.num_threads = 1});
   const Shards whole(batch, 1);
   const LearnerParts parts{

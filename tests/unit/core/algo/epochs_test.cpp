@@ -35,6 +35,7 @@ Fragment numbered(std::int64_t steps, std::int64_t envs) {
   fragment.terminated.copy_(at::rand({steps, envs}) < 0.1);
   fragment.truncated.copy_(at::rand({steps, envs}) < 0.1);
   fragment.final_value.normal_();
+  fragment.version.zero_();
   return fragment;
 }
 

@@ -29,6 +29,7 @@ Fragment random_rollout(std::int64_t envs) {
   buffer.reward.normal_();
   buffer.terminated.zero_();
   buffer.truncated.zero_();
+  buffer.version.zero_();
   buffer.final_value.zero_();
   return buffer;
 }

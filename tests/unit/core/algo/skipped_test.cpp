@@ -34,6 +34,7 @@ Fragment clean_rollout() {
   buffer.terminated.zero_();
   buffer.terminated[kSteps - 2].fill_(true);  // what is wrong with the last step stays there
   buffer.truncated.zero_();
+  buffer.version.zero_();
   buffer.final_value.zero_();
   return buffer;
 }
