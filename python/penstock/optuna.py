@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock._base import ConfigError, Error
 from penstock._extras import package
+from penstock._values import flat
 
 if TYPE_CHECKING:
     import optuna
@@ -35,14 +36,6 @@ class Stopped(Error):
     """The search was asked to stop; the same call goes on."""
 
     exit_code = AGAIN
-
-
-def flat(table: Settings, prefix: str = "") -> Settings:
-    """{"ppo.clip": 0.2} of {"ppo": {"clip": 0.2}}."""
-    found: Settings = {}
-    for key, value in table.items():
-        found |= flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
-    return found
 
 
 def meant(choice: Any) -> Any:
@@ -79,7 +72,7 @@ class Fleets:
             self.keys = tomllib.loads(path.read_text())
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path}: {error}") from error
-        self.choices = {key: distribution(key, value) for key, value in flat(self.keys.pop("random", {})).items()}
+        self.choices = {key: distribution(key, value) for key, value in flat(self.keys.pop("random", {}))}
         self.draws = self.keys.pop("draws", 0)
         self.seed = self.keys.pop("draw_seed", 1)
         if not self.choices or self.draws < 1:
@@ -94,14 +87,14 @@ class Fleets:
     def chosen(self, number: int) -> Settings | None:
         """What an earlier call chose."""
         try:
-            settings = flat(tomllib.loads(self._file(number).read_text())["set"])
+            settings = dict(flat(tomllib.loads(self._file(number).read_text())["set"]))
         except FileNotFoundError:
             return None
         return {key: next((choice for choice in getattr(distribution, "choices", ()) if meant(choice) == settings[key]), settings[key])
                 for key, distribution in self.choices.items()}
 
     def choose(self, number: int, settings: Settings) -> None:
-        keys = {**flat(self.keys), **{f"set.{key}": meant(value) for key, value in settings.items()}}
+        keys = {**dict(flat(self.keys)), **{f"set.{key}": meant(value) for key, value in settings.items()}}
         text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
         beside = self._file(number).with_suffix(".part")
         beside.write_text(text)
