@@ -197,7 +197,9 @@ HWY_INLINE Vec log_slope(Vec u) {
   return hn::Add(half, half);
 }
 
-const float kHalfLog2Pi = 0.5F * std::log(2 * std::numbers::pi_v<float>);
+// Not a variable: its initialiser would be compiled for this instruction set, and run on any
+// machine.
+HWY_INLINE float half_log_2pi() { return 0.5F * std::log(2 * std::numbers::pi_v<float>); }
 
 HWY_INLINE Vec gaussian_log_prob(const Judged& rows) {
   const float* log_std = rows.mlp.log_std();
@@ -207,7 +209,7 @@ HWY_INLINE Vec gaussian_log_prob(const Judged& rows) {
     const Vec mean = load(rows.mlp.params() + d * kColumn + rows.first);
     const Vec z = hn::Mul(hn::Sub(action, mean), set(std::exp(-log_std[d])));
     log_prob = hn::MulAdd(hn::Mul(z, z), set(-0.5F), log_prob);
-    log_prob = hn::Sub(log_prob, set(log_std[d] + kHalfLog2Pi));
+    log_prob = hn::Sub(log_prob, set(log_std[d] + half_log_2pi()));
     if (rows.head.squash) { log_prob = hn::Sub(log_prob, log_slope(action)); }
   }
   return log_prob;
@@ -217,7 +219,7 @@ HWY_INLINE void gaussian_rows(const Rows& rows, float* deltas, LossSums& sums) {
   const std::size_t dims = rows.head.dims;
   const float* log_std = rows.mlp.log_std();
   float entropy = 0;
-  for (std::size_t d = 0; d < dims; ++d) { entropy += log_std[d] + 0.5F + kHalfLog2Pi; }
+  for (std::size_t d = 0; d < dims; ++d) { entropy += log_std[d] + 0.5F + half_log_2pi(); }
   const Vec slope = surrogate(rows, gaussian_log_prob(rows), set(entropy), sums);
   const float bonus = rows.config.entropy_weight * rows.config.row_weight;
   for (std::size_t d = 0; d < dims; ++d) {
