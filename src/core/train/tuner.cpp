@@ -11,6 +11,7 @@ constexpr double kLookAgainS = 60.0;
 constexpr double kIdle = 0.5;  // busy less than this: more threads may help
 // Short iterations are timed together, after one that wakes the threads: else each pays for it.
 constexpr double kSpellS = 0.05;
+constexpr int kSpellMost = 16;  // of them, so that a choice comes after a known number
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -62,7 +63,7 @@ bool Tuner::in_spell(double seconds) {
   }
   spell_.seconds += seconds;
   ++spell_.count;
-  return spell_.seconds < kSpellS;
+  return spell_.seconds < kSpellS && spell_.count < kSpellMost;
 }
 
 bool Tuner::choose() {

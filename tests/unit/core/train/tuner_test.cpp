@@ -58,6 +58,13 @@ TEST_CASE("what waking threads costs does not count where iterations are short")
   CHECK(tuner.medians().at(1) == doctest::Approx(0.0012));
 }
 
+TEST_CASE("a choice comes after a known number of iterations, however short they are") {
+  Tuner tuner({1, 2});
+  int count = 1;
+  while (!tuner.record(1e-9) && count < 1000) { ++count; }
+  CHECK(count == 1 + 3 * 2 * 17);
+}
+
 TEST_CASE("a machine that filled up changes the choice after a while") {
   Tuner tuner({1, 2});
   CHECK(chosen(tuner, {{1, 1.0}, {2, 0.6}}) == 2);
