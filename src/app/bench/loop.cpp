@@ -26,7 +26,7 @@ double run_for(Engine& engine, double seconds, TimeSplit& spent) {
 }
 
 void run_until_tuned(Engine& engine, const RunConfig& config) {
-  constexpr int kMaxIterations = 30;
+  constexpr int kMaxIterations = 128;  // more than a Tuner needs for two candidates
   TimeSplit ignored;
   for (int i = 0; i < kMaxIterations; ++i) {
     run_for(engine, 0, ignored);
