@@ -17,6 +17,8 @@ class EnvKeys(TypedDict, total=False):
     length: int
     busy_us: float
     wait_us: float
+    long_every: int
+    long_times: float
     red: Literal["bline", "meander", "sleep", "mix"]
     mix: Sequence[float]
     wrapper: Literal["v1", "v2", "dbg"]
@@ -93,6 +95,8 @@ class EnvSection(object):
     length: int
     busy_us: float
     wait_us: float
+    long_every: int
+    long_times: float
     red: Literal["bline", "meander", "sleep", "mix"]
     mix: Sequence[float]
     wrapper: Literal["v1", "v2", "dbg"]
@@ -325,6 +329,16 @@ class A2cSection(object):
     max_skipped: int
 
 
+class AsyncKeys(TypedDict, total=False):
+    max_lag: int
+    sampler_threads: int | Literal["auto"]
+
+
+class AsyncSection(object):
+    max_lag: int
+    sampler_threads: int | Literal["auto"]
+
+
 class Keys(TypedDict, total=False):
     total_timesteps: int
     total_episodes: int
@@ -344,6 +358,7 @@ class Keys(TypedDict, total=False):
     ppo: PpoKeys
     run: RunKeys
     a2c: A2cKeys
+    async_: AsyncKeys
 
 
 class ConfigKeys(Keys, total=False):
@@ -370,3 +385,4 @@ class Attributes(object):
     ppo: PpoSection
     run: RunSection
     a2c: A2cSection
+    async_: AsyncSection

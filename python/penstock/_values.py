@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import keyword
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -36,10 +37,16 @@ def json_of(keywords: Mapping[str, Any]) -> str:
     return json.dumps(keywords)
 
 
+def key_of(name: str) -> str:
+    """A key's name: those that are words of Python are written with an underscore behind, as `async_`."""
+    bare = name.removesuffix("_")
+    return bare if keyword.iskeyword(bare) else name
+
+
 def flat(keys: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """("ppo.clip", 0.1) of {"ppo": {"clip": 0.1}} and of {"ppo.clip": 0.1}."""
     for name, value in keys.items():
         if isinstance(value, Mapping) and prefix + name != KWARGS:
-            yield from flat(value, f"{prefix}{name}.")
+            yield from flat(value, f"{prefix}{key_of(name)}.")
         else:
             yield prefix + name, value

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from penstock import _base
 from penstock._habits import refuse_function
 from penstock._torch import _core
-from penstock._values import flat, text_of
+from penstock._values import flat, key_of, text_of
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -113,8 +113,9 @@ class Config(Attributes):
         def __getattr__(self, name: str) -> Any:
             if name.startswith("_"):
                 raise AttributeError(name)
-            if any(path.startswith(name + ".") for path in self.to_dict()):
-                return Section(self, name + ".")
+            section = key_of(name) + "."
+            if any(path.startswith(section) for path in self.to_dict()):
+                return Section(self, section)
             return self._get(name)
 
         def __setattr__(self, name: str, value: Any) -> None:

@@ -153,6 +153,7 @@ void add_config_options(Options& app, Common& common) {
   add_key(app, common, "--seed", "seed", "seed of everything random");
   add_key(app, common, "--threads", "threads", "threads, or auto: measured. Never changes results");
   add_worker_options(app, common);
+  add_key(app, common, "--algo", "algo", "which algorithm: ppo, a2c, appo or impala");
   add_key(app, common, "--learner", "learner", "how gradients are computed: auto, eager or fused");
   add_key(app, common, "--isa", "isa",
           "instruction set of the fused kernels: auto, avx512, avx2, ...");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/algo/async_factory.h"
 #include "core/algo/gradients.h"
 #include "core/algo/schedule.h"
 #include "core/algo/skipped_minibatches.h"
@@ -121,7 +122,7 @@ void A2c::load(const LearnerState& state) {
 
 namespace {
 
-class A2cFactory final : public LearnerFactory {
+class A2cFactory : public LearnerFactory {
  public:
   std::vector<Field> fields() override { return fields_of(config_, "a2c."); }
   void check() const override {
@@ -145,6 +146,12 @@ class A2cFactory final : public LearnerFactory {
 AlgorithmEntry a2c_entry() {
   return {"a2c", "advantage actor-critic: one gradient step on each rollout",
           [] { return std::make_unique<A2cFactory>(); }};
+}
+
+AlgorithmEntry impala_entry() {
+  return {"impala",
+          "A2C that learns while envs step, from policies slightly behind (async.max_lag)",
+          [] { return std::make_unique<detail::AsyncFactory<A2cFactory>>(); }};
 }
 
 }  // namespace penstock

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/algo/async_factory.h"
 #include "core/algo/gradients.h"
 #include "core/algo/schedule.h"
 #include "core/algo/skipped_minibatches.h"
@@ -223,7 +224,7 @@ Metrics Ppo::report(const Fragment& rollout, const Targets& targets) const {
 
 namespace {
 
-class PpoFactory final : public LearnerFactory {
+class PpoFactory : public LearnerFactory {
  public:
   std::vector<Field> fields() override { return fields_of(config, "ppo."); }
   void check() const override {
@@ -261,6 +262,11 @@ class PpoFactory final : public LearnerFactory {
 AlgorithmEntry ppo_entry() {
   return {"ppo", "proximal policy optimisation: several epochs on each rollout, clipped",
           [] { return std::make_unique<PpoFactory>(); }};
+}
+
+AlgorithmEntry appo_entry() {
+  return {"appo", "PPO that learns while envs step, from policies slightly behind (async.max_lag)",
+          [] { return std::make_unique<detail::AsyncFactory<PpoFactory>>(); }};
 }
 
 const PpoConfig* ppo_config(const LearnerFactory& factory) {

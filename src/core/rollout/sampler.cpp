@@ -43,7 +43,7 @@ std::span<T> span_of(const at::Tensor& tensor) {
 Sampler::Sampler(VecEnv& envs, std::vector<std::unique_ptr<Actor>> actors, const Shards& shards,
                  Fragment& buffer, ThreadPool& pool, Peers& peers, const Options& options)
     : envs_(envs),
-      buffer_(buffer),
+      buffer_(&buffer),
       pool_(pool),
       peers_(peers),
       options_(options),
@@ -94,27 +94,29 @@ void Sampler::begin() {
   begun_ = true;
   pool_.run(shards_.size(), [this](std::size_t s) {
     const EnvRange range = shards_[s].range;
-    const ObsRows rows = buffer_.obs_rows(0, range);
+    const ObsRows rows = buffer_->obs_rows(0, range);
     envs_.reset(range, rows);
     check_and_normalise(shards_[s], range, -1);
   });
 }
 
-void Sampler::restart() {
-  PENSTOCK_CHECK(position_, ==, buffer_.num_steps());
+void Sampler::restart(Fragment& into) {
+  PENSTOCK_CHECK(position_, ==, buffer_->num_steps());
+  PENSTOCK_CHECK(into.num_samples(), ==, buffer_->num_samples());
+  buffer_ = &into;
   position_ = 0;
   fill_first_row();
 }
 
 /// From the raw rows, scaled anew: the normaliser has moved on since they were written.
 void Sampler::fill_first_row() {
-  buffer_.obs[0].copy_(carry_obs_);
-  if (carry_legal_.defined()) { buffer_.legal[0].copy_(carry_legal_); }
-  if (options_.normalise_obs) { obs_normaliser_.apply(span_of<float>(buffer_.obs[0])); }
+  buffer_->obs[0].copy_(carry_obs_);
+  if (carry_legal_.defined()) { buffer_->legal[0].copy_(carry_legal_); }
+  if (options_.normalise_obs) { obs_normaliser_.apply(span_of<float>(buffer_->obs[0])); }
 }
 
 void Sampler::advance(std::int64_t num_steps) {
-  const std::int64_t end = std::min(position_ + num_steps, buffer_.num_steps());
+  const std::int64_t end = std::min(position_ + num_steps, buffer_->num_steps());
   set_mark();
   try {
     if (!begun_) { begin(); }
@@ -151,7 +153,7 @@ void Sampler::run_blocks(Shard& shard, std::int64_t end) {
     for (std::int64_t t = position_; t < end; ++t) {
       act(shard, block, t);
       const Stopwatch watch;
-      envs_.step(block, env_actions(shard, block, t), buffer_.obs_rows(t + 1, block),
+      envs_.step(block, env_actions(shard, block, t), buffer_->obs_rows(t + 1, block),
                  outcome_rows(shard, block, t));
       shard.time.env += watch.seconds();
       record_step(shard, block, t);
@@ -175,7 +177,7 @@ void Sampler::interleave(std::size_t lane, std::size_t lanes, std::int64_t end) 
   for (std::int64_t t = position_; t < end; ++t) {
     each([&](Shard& shard) {
       const Stopwatch watch;
-      stepper.finish_step(shard.range, buffer_.obs_rows(t + 1, shard.range),
+      stepper.finish_step(shard.range, buffer_->obs_rows(t + 1, shard.range),
                           outcome_rows(shard, shard.range, t));
       shard.time.env += watch.seconds();
       record_step(shard, shard.range, t);
@@ -196,14 +198,14 @@ void Sampler::record_step(Shard& shard, EnvRange block, std::int64_t t) {
 
 void Sampler::act(Shard& shard, EnvRange block, std::int64_t t) {
   const Stopwatch watch;
-  const ObsRows rows = buffer_.obs_rows(t, block);
-  ActResult into{.log_prob = buffer_.rows<float>(buffer_.log_prob, t, block),
-                 .value = buffer_.rows<float>(buffer_.value, t, block)};
-  if (buffer_.continuous()) {
-    into.points = buffer_.rows<float>(buffer_.actions, t, block);
+  const ObsRows rows = buffer_->obs_rows(t, block);
+  ActResult into{.log_prob = buffer_->rows<float>(buffer_->log_prob, t, block),
+                 .value = buffer_->rows<float>(buffer_->value, t, block)};
+  if (buffer_->continuous()) {
+    into.points = buffer_->rows<float>(buffer_->actions, t, block);
     into.env_points = std::span(shard.env_actions).first(into.points.size());
   } else {
-    into.choices = buffer_.rows<std::int64_t>(buffer_.actions, t, block);
+    into.choices = buffer_->rows<std::int64_t>(buffer_->actions, t, block);
   }
   const auto step = static_cast<std::uint64_t>(steps_per_env_ + t - position_);
   const ActionNoise noise{
@@ -211,20 +213,20 @@ void Sampler::act(Shard& shard, EnvRange block, std::int64_t t) {
   shard.actor->act(
       {.count = block.size(), .obs = rows.obs, .legal = rows.legal, .normalised = true}, into,
       &noise);
-  std::ranges::fill(buffer_.rows<std::int64_t>(buffer_.version, t, block),
+  std::ranges::fill(buffer_->rows<std::int64_t>(buffer_->version, t, block),
                     shard.actor->model().version());
   shard.time.infer += watch.seconds();
 }
 
 ActionRows Sampler::env_actions(const Shard& shard, EnvRange block, std::int64_t t) const {
-  if (buffer_.continuous()) { return {.choices = {}, .points = shard.env_actions}; }
-  return {.choices = buffer_.rows<const std::int64_t>(buffer_.actions, t, block), .points = {}};
+  if (buffer_->continuous()) { return {.choices = {}, .points = shard.env_actions}; }
+  return {.choices = buffer_->rows<const std::int64_t>(buffer_->actions, t, block), .points = {}};
 }
 
 OutcomeRows Sampler::outcome_rows(Shard& shard, EnvRange block, std::int64_t t) {
-  return {.reward = buffer_.rows<float>(buffer_.reward, t, block),
-          .terminated = buffer_.rows<bool>(buffer_.terminated, t, block),
-          .truncated = buffer_.rows<bool>(buffer_.truncated, t, block),
+  return {.reward = buffer_->rows<float>(buffer_->reward, t, block),
+          .terminated = buffer_->rows<bool>(buffer_->terminated, t, block),
+          .truncated = buffer_->rows<bool>(buffer_->truncated, t, block),
           .final_obs = shard.final_obs,
           .episode = shard.ended};
 }
@@ -245,21 +247,21 @@ void Sampler::note_episodes(Shard& shard, EnvRange block, std::int64_t t) {
 /// Checks what the envs handed over after step t (-1: the first reset) and scales it in place.
 void Sampler::check_and_normalise(Shard& shard, EnvRange range, std::int64_t t) {
   const std::int64_t step = steps_per_env_ + t - position_;
-  const auto obs = buffer_.obs_rows(t + 1, range).obs;
+  const auto obs = buffer_->obs_rows(t + 1, range).obs;
   if (!all_finite(obs)) {
     report_not_finite("observation", obs, envs_.spec().obs.size(), first_env_ + range.begin, step);
   }
   if (t >= 0) {
-    const auto reward = buffer_.rows<float>(buffer_.reward, t, range);
+    const auto reward = buffer_->rows<float>(buffer_->reward, t, range);
     if (!all_finite(reward)) {
       report_not_finite("reward", reward, 1, first_env_ + range.begin, step);
     }
   }
-  if (t + 1 == buffer_.num_steps()) {
-    std::ranges::copy(obs, buffer_.rows<float>(carry_obs_.unsqueeze(0), 0, range).begin());
+  if (t + 1 == buffer_->num_steps()) {
+    std::ranges::copy(obs, buffer_->rows<float>(carry_obs_.unsqueeze(0), 0, range).begin());
     if (carry_legal_.defined()) {
-      std::ranges::copy(buffer_.obs_rows(t + 1, range).legal,
-                        buffer_.rows<bool>(carry_legal_.unsqueeze(0), 0, range).begin());
+      std::ranges::copy(buffer_->obs_rows(t + 1, range).legal,
+                        buffer_->rows<bool>(carry_legal_.unsqueeze(0), 0, range).begin());
     }
   }
   if (options_.normalise_obs) {
@@ -270,9 +272,9 @@ void Sampler::check_and_normalise(Shard& shard, EnvRange range, std::int64_t t) 
 
 /// What the future was worth where an episode was cut off.
 void Sampler::value_truncated(Shard& shard, EnvRange block, std::int64_t t) {
-  const auto terminated = buffer_.rows<bool>(buffer_.terminated, t, block);
-  const auto truncated = buffer_.rows<bool>(buffer_.truncated, t, block);
-  const auto final_value = buffer_.rows<float>(buffer_.final_value, t, block);
+  const auto terminated = buffer_->rows<bool>(buffer_->terminated, t, block);
+  const auto truncated = buffer_->rows<bool>(buffer_->truncated, t, block);
+  const auto final_value = buffer_->rows<float>(buffer_->final_value, t, block);
   const std::size_t features = envs_.spec().obs.size();
   std::ranges::fill(final_value, 0.0F);
   for (std::size_t i = 0; i < block.size(); ++i) {
@@ -290,14 +292,14 @@ void Sampler::value_truncated(Shard& shard, EnvRange block, std::int64_t t) {
 }
 
 void Sampler::finish() {
-  PENSTOCK_CHECK(position_, ==, buffer_.num_steps());
-  const std::int64_t last = buffer_.num_steps();
+  PENSTOCK_CHECK(position_, ==, buffer_->num_steps());
+  const std::int64_t last = buffer_->num_steps();
   pool_.run(shards_.size(), [&](std::size_t s) {
     const EnvRange range = shards_[s].range;
-    const ObsRows rows = buffer_.obs_rows(last, range);
+    const ObsRows rows = buffer_->obs_rows(last, range);
     shards_[s].actor->act(
         {.count = range.size(), .obs = rows.obs, .legal = rows.legal, .normalised = true},
-        {.value = buffer_.rows<float>(buffer_.value, last, range)});
+        {.value = buffer_->rows<float>(buffer_->value, last, range)});
   });
   if (!options_.normalise_obs) { return; }
   tree_reduce(std::span(shards_), [](Shard& a, const Shard& b) {

@@ -116,7 +116,7 @@ Sampler::State Sampler::save() const {
 
 void Sampler::load(const State& state) {
   expect(state.carry_obs.sizes() == carry_obs_.sizes(), "the rows to act on");
-  expect(state.position >= 0 && state.position <= buffer_.num_steps(), "the rollout's length");
+  expect(state.position >= 0 && state.position <= buffer_->num_steps(), "the rollout's length");
   expect(state.obs_moments.defined() == options_.normalise_obs, "normalise.obs");
   expect(state.episodes.numel() % kEpisodeWidth == 0, "the finished episodes");
   position_ = state.position;

@@ -31,6 +31,11 @@ void insert_after(std::vector<Field>& fields, const std::string& section,
   fields.insert(last.base(), own.begin(), own.end());
 }
 
+/// Where an algorithm's keys stand: by its name, or by that of its kind.
+std::string section_of(const std::vector<Field>& own, const std::string& algo) {
+  return own.empty() ? algo : own.front().path.substr(0, own.front().path.find('.'));
+}
+
 }  // namespace
 
 std::unique_ptr<NetworkFactory> Catalog::network(const std::string& name) const {
@@ -48,9 +53,10 @@ RunPlan::RunPlan(const Settings& settings, const Catalog& catalog)
       fields_(fields_of(config_)) {
   insert_after(fields_, "env.", env_->fields());
   insert_after(fields_, "net.", network_->fields());
-  insert_after(fields_, "normalise.", algorithm_->fields());
-  penstock::apply(
-      fields_, detail::with_keys_named(settings, fields_, chosen(settings, "algo", config_.algo)));
+  const std::vector<Field> own = algorithm_->fields();
+  insert_after(fields_, "normalise.", own);
+  const std::string section = section_of(own, chosen(settings, "algo", config_.algo));
+  penstock::apply(fields_, detail::with_keys_named(settings, fields_, section));
   algorithm_->check();
   resolve_auto();
 }
@@ -146,8 +152,9 @@ MemoryEstimate RunPlan::memory() const {
   const std::int64_t minibatch = algorithm_->minibatch(samples_per_update());
   const std::int64_t part = minibatch / std::min(config_.rollout.shards, config_.env.num_envs) + 1;
   const std::int64_t piece = std::min(part, rows_per_piece(*network));
-  return {.rollout = (horizon() + 1) * config_.env.num_envs * row,
-          .weights = weights * (1 + config_.rollout.shards),
+  const std::int64_t lag = algorithm_->async().max_lag;
+  return {.rollout = (lag + 1) * (horizon() + 1) * config_.env.num_envs * row,
+          .weights = weights * (1 + lag + config_.rollout.shards),
           .optimiser = 2 * weights,
           // Activations, their gradients and the gathered rows.
           .batches = config_.rollout.shards * piece * (8 * network->floats_per_row() + row)};

@@ -14,7 +14,7 @@ Catalog core_catalog() {
           "transformer", "attention between the rows of an observation, or between its features",
           make_transformer),
   };
-  catalog.algorithms = {ppo_entry(), a2c_entry()};
+  catalog.algorithms = {ppo_entry(), a2c_entry(), appo_entry(), impala_entry()};
   return catalog;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/train/engine_parts.h"
 #include "penstock/core/algo/warm_up.h"
@@ -22,6 +23,36 @@ std::size_t thread_count(const RunConfig& config, const Shards& shards) {
   const std::size_t wanted = config.threads > 0 ? static_cast<std::size_t>(config.threads)
                                                 : kMostPerCore * available_cores();
   return std::min(wanted, shards.count());
+}
+
+/// As the sampler sees it.
+RunConfig sampler_config(RunConfig config, const AsyncConfig& async) {
+  if (async.sampler_threads > 0) { config.threads = async.sampler_threads; }
+  return config;
+}
+
+std::unique_ptr<ThreadPool> make_learner_pool(const RunPlan& plan, const Shards& shards) {
+  if (plan.algorithm().async().max_lag == 0) { return nullptr; }
+  return std::make_unique<ThreadPool>(
+      ThreadPool::Options{.num_threads = std::min(threads_of(plan), shards.count()),
+                          .pin = false,  // the cores are the sampler's too
+                          .on_start = use_one_torch_thread});
+}
+
+std::vector<Fragment> make_fragments(const RunPlan& plan, const EnvSpec& spec,
+                                     const Shards& shards) {
+  std::vector<Fragment> fragments;
+  for (std::int64_t i = 0; i <= plan.algorithm().async().max_lag; ++i) {
+    fragments.emplace_back(spec, plan.horizon(), static_cast<std::int64_t>(shards.num_envs()));
+  }
+  return fragments;
+}
+
+void require_alone(const Peers& peers, const AsyncConfig& async) {
+  if (peers.alone() || async.max_lag == 0) { return; }
+  throw ConfigError(
+      "async.max_lag: the processes of a run learn in step; use --algo ppo (or a2c), or one "
+      "process");
 }
 
 /// Powers of two up to the cores, and their number; or what the config says.
@@ -122,7 +153,8 @@ Policy make_policy(const RunPlan& plan, const EnvSpec& spec, std::size_t num_sha
 }
 
 Engine::Parts::Parts(const RunPlan& plan, Peers& peers)
-    : config(plan.config()),
+    : config(sampler_config(plan.config(), plan.algorithm().async())),
+      async(plan.algorithm().async()),
       samples_per_update(plan.samples_per_update()),
       shards(static_cast<std::size_t>(config.env.num_envs),
              static_cast<std::size_t>(config.rollout.shards), peers.rank(), peers.size()),
@@ -133,21 +165,67 @@ Engine::Parts::Parts(const RunPlan& plan, Peers& peers)
       pool({.num_threads = thread_count(config, shards),
             .pin = config.pin_threads,
             .on_start = use_one_torch_thread}),
-      buffer(envs->spec(), plan.horizon(), static_cast<std::int64_t>(shards.num_envs())),
+      learner_pool(make_learner_pool(plan, shards)),
+      fragments(make_fragments(plan, envs->spec(), shards)),
       learner(plan.algorithm().make({.policy = policy,
                                      .head = *head,
                                      .shards = shards,
-                                     .pool = pool,
+                                     .pool = learner_pool ? *learner_pool : pool,
                                      .peers = peers,
                                      .seed = config.seed,
                                      .scale_rewards = config.normalise.reward,
                                      .clip_reward = config.normalise.clip_reward})),
       shape(policy.shape(envs->spec(), head, clip_obs_of(config))),
-      sampler(*envs, make_actors(policy, shape), shards, buffer, pool, peers,
+      sampler(*envs, make_actors(policy, shape), shards, buffer(), pool, peers,
               sampler_options(config)),
       threads(thread_candidates(config, pool.size()), thread_reserve(config, pool.size())),
       blocks(block_candidates(config, sampler, shards)) {
+  require_alone(peers, async);
   apply_tuning();
+  act_by(publish());
+  if (async.max_lag == 0) { return; }
+  aside = std::make_unique<LearnerThread>(
+      [this](Fragment& fragment, double progress) { return learn(fragment, progress); });
+}
+
+Learnt Engine::Parts::learn(Fragment& fragment, double progress) {
+  Learnt learnt;
+  const std::int64_t behind =
+      policy.version() - *fragment.rows<std::int64_t>(fragment.version, 0, {0, 1}).data();
+  try {
+    use_one_torch_thread();
+    learnt.metrics = learner->update(fragment, progress);
+    if (async.max_lag > 0) { learnt.metrics.emplace_back("async/lag", behind); }
+    learnt.model = policy.publish(shape, {});
+  } catch (...) { learnt.failure = std::current_exception(); }
+  learnt.skipped = learner->take_skipped();
+  return learnt;
+}
+
+Learnt Engine::Parts::hand_over(double progress) {
+  if (!aside) { return learn(buffer(), progress); }
+  aside->give(buffer(), progress);
+  filling = (filling + 1) % fragments.size();
+  // The fragment after this one is of the version that lies max_lag updates before it, whoever was
+  // faster: results depend on no timing.
+  const auto lag = static_cast<std::size_t>(async.max_lag);
+  return aside->num_pending() > lag ? aside->take() : Learnt{};
+}
+
+Metrics Engine::Parts::take_up(Learnt learnt) {
+  for (SkippedMinibatch& each : learnt.skipped) { skipped.push_back(std::move(each)); }
+  if (learnt.failure) { std::rethrow_exception(learnt.failure); }
+  if (learnt.model) { act_by(learnt.model); }
+  return std::move(learnt.metrics);
+}
+
+void Engine::Parts::act_by(std::shared_ptr<const PolicyModel> model) {
+  sampler.adopt(model);
+  acting = std::move(model);
+}
+
+void Engine::Parts::settle() const {
+  if (aside) { aside->settle(); }
 }
 
 std::shared_ptr<const PolicyModel> Engine::Parts::publish() const {
@@ -201,13 +279,23 @@ Metrics Engine::update(double done) {
   parts_->whole = false;
   parts_->sampler.finish();
   const double progress = std::clamp(std::max(before / total, done), 0.0, 1.0);
-  Metrics metrics = parts_->learner->update(parts_->buffer, progress);
-  parts_->sampler.adopt(parts_->publish());
+  Metrics metrics = parts_->take_up(parts_->hand_over(progress));
   if (SharedLearner* shared = parts_->envs->shared()) { shared->between_rollouts(parts_->join); }
-  parts_->sampler.restart();
+  parts_->sampler.restart(parts_->buffer());
   parts_->whole = true;
   parts_->update_s = watch.seconds();
   parts_->record_iteration();
+  return metrics;
+}
+
+std::int64_t Engine::num_behind() const {
+  return parts_->aside ? static_cast<std::int64_t>(parts_->aside->num_pending()) : 0;
+}
+
+Metrics Engine::catch_up() {
+  parts_->whole = false;
+  Metrics metrics = parts_->take_up(parts_->aside->take());
+  parts_->whole = true;
   return metrics;
 }
 
@@ -218,26 +306,34 @@ Engine::Tuning Engine::tuning() const {
 
 double Engine::cpu_used_s() const { return cpu_seconds() + parts_->envs->processes().cpu_s; }
 bool Engine::whole() const { return parts_->whole; }
-std::vector<SkippedMinibatch> Engine::take_skipped() { return parts_->learner->take_skipped(); }
+std::vector<SkippedMinibatch> Engine::take_skipped() { return std::exchange(parts_->skipped, {}); }
+std::optional<double> Engine::learner_idle_s() const {
+  if (!parts_->aside) { return std::nullopt; }
+  return parts_->aside->waited_s();
+}
 bool Engine::fused() const { return parts_->policy.is_fused(); }
 
 std::int64_t Engine::timesteps() const {
   return parts_->sampler.steps_per_env() * parts_->config.env.num_envs;
 }
-std::int64_t Engine::num_updates() const { return parts_->policy.version(); }
+std::int64_t Engine::num_updates() const { return parts_->acting->version(); }
 std::int64_t Engine::steps_left() const {
-  return parts_->buffer.num_steps() - parts_->sampler.position();
+  return parts_->buffer().num_steps() - parts_->sampler.position();
 }
 Sampler& Engine::sampler() { return parts_->sampler; }
 VecEnv& Engine::envs() { return *parts_->envs; }
 const VecEnv& Engine::envs() const { return *parts_->envs; }
 ThreadPool& Engine::pool() { return parts_->pool; }
 
-std::shared_ptr<const PolicyModel> Engine::model() const { return parts_->publish(); }
+std::shared_ptr<const PolicyModel> Engine::model() const {
+  parts_->settle();
+  return parts_->publish();
+}
 
 Player Engine::player() const { return {model(), save_shared(*parts_->envs)}; }
 
 std::string Engine::digest() const {
+  parts_->settle();
   std::vector<std::byte> bytes;
   const at::Tensor flat = parts_->policy.weights().to(at::kCPU);
   for (const ParameterSlot& slot : parts_->policy.slots()) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 
+#include "core/train/learner_thread.h"
 #include "core/train/tuner.h"
 #include "penstock/core/train/engine.h"
 
@@ -11,14 +12,17 @@ struct Engine::Parts {
   Parts(const RunPlan& plan, Peers& peers);
 
   RunConfig config;
+  AsyncConfig async;
   std::int64_t samples_per_update;
   Shards shards;
   SharedLearner::Join join;
   std::unique_ptr<VecEnv> envs;
   std::shared_ptr<const ActionHead> head;
   Policy policy;
-  ThreadPool pool;
-  Fragment buffer;
+  ThreadPool pool;                           // the sampler's
+  std::unique_ptr<ThreadPool> learner_pool;  // null: the same
+  std::vector<Fragment> fragments;           // [max_lag + 1], filled in turns
+  std::size_t filling = 0;                   // which of them
   std::unique_ptr<Learner> learner;
   std::shared_ptr<const PolicyShape> shape;
   Sampler sampler;
@@ -31,9 +35,21 @@ struct Engine::Parts {
   int choices = 0;
   bool whole = true;
   std::string measurement;
+  std::shared_ptr<const PolicyModel> acting;  // the sampler's version
+  std::vector<SkippedMinibatch> skipped;
+  std::unique_ptr<LearnerThread> aside;  // null: the learner takes turns with the sampler
 
-  /// A new version for whoever acts.
+  [[nodiscard]] Fragment& buffer() { return fragments[filling]; }
+  /// A new version for whoever acts. The learner must be at rest.
   [[nodiscard]] std::shared_ptr<const PolicyModel> publish() const;
+  /// Waits until the learner is.
+  void settle() const;
+  [[nodiscard]] Learnt learn(Fragment& fragment, double progress);
+  /// Of the full fragment, or of an earlier one; empty where none is due yet.
+  [[nodiscard]] Learnt hand_over(double progress);
+  /// What is told of it, once the sampler acts by it.
+  Metrics take_up(Learnt learnt);
+  void act_by(std::shared_ptr<const PolicyModel> model);
   void apply_tuning();
   void record_iteration();
 };

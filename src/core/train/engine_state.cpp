@@ -6,13 +6,15 @@
 
 #include "core/train/checkpoint_tensors.h"
 #include "core/train/engine_parts.h"
+#include "core/train/packing.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/json_value.h"
 
 // What a checkpoint holds, file by file:
 //   model   the weights by name, and normaliser.obs [F, 3] (count, mean, sum of squared deviations)
 //   optim   the learner's state; Adam's moments by name: exp_avg.<name>, exp_avg_sq.<name>
-//   envs    the envs' states (bytes, with offsets), the sampler's, and the rollout in flight
+//   envs    the envs' states (bytes, with offsets), the sampler's, and the rollout in flight;
+//           behind.<i>.weights and .metrics: versions that the sampler does not act by yet
 
 namespace penstock {
 namespace {
@@ -134,11 +136,41 @@ void check_place(const Sampler::State& state, std::size_t num_envs, std::int64_t
       step, state.steps_per_env, envs));
 }
 
+at::Tensor bytes_tensor(std::span<const std::byte> bytes) {
+  at::Tensor tensor = at::empty({std::ssize(bytes)}, at::kByte);
+  std::ranges::copy(bytes, static_cast<std::byte*>(tensor.data_ptr()));
+  return tensor;
+}
+
+std::string behind_name(std::int64_t i, const char* what) {
+  return fmt::format("behind.{}.{}", i, what);
+}
+
+/// The version that the sampler acts by and those after it, but for the newest, which is the
+/// model's; and what is to be told of each update between them.
+void add_behind(const LearnerThread& aside, const PolicyModel* acting, Writer& writer) {
+  std::int64_t i = 0;
+  for (const Learnt& learnt : aside.ready()) {
+    writer.add("envs", behind_name(i, "weights"),
+               at::tensor(at::ArrayRef<float>(acting->weights(), acting->shape().num_floats)));
+    writer.add("envs", behind_name(i, "metrics"), bytes_tensor(detail::packed(learnt.metrics)));
+    acting = learnt.model.get();
+    ++i;
+  }
+}
+
+Metrics read_metrics(const Checkpoint& checkpoint, const std::string& name) {
+  const at::Tensor bytes = detail::read_tensor(checkpoint, "envs", name);
+  return detail::unpacked<Metrics>(
+      {static_cast<const std::byte*>(bytes.data_ptr()), bytes.nbytes()});
+}
+
 }  // namespace
 
 void Engine::snapshot(Snapshot& into) const {
   Writer writer(into);
   Parts& p = *parts_;
+  p.settle();
   for (const ParameterSlot& slot : p.policy.slots()) {
     writer.add("model", slot.name, Policy::view(p.policy.weights(), slot));
   }
@@ -154,15 +186,17 @@ void Engine::snapshot(Snapshot& into) const {
   writer.add("envs", "episodes", sampler.episodes, 0);
   add_envs(*p.envs, into, writer);
   if (sampler.position > 0) {
-    for (const auto& [name, tensor] : p.buffer.tensors()) {
+    for (const auto& [name, tensor] : p.buffer().tensors()) {
       writer.add("envs", "rollout." + name, tensor, 1);
     }
   }
+  if (p.aside) { add_behind(*p.aside, p.acting.get(), writer); }
   writer.copy(p.pool);
   Json counters = learner.counters;
   counters["position"] = sampler.position;
   counters["steps_per_env"] = sampler.steps_per_env;
   counters["updates"] = p.policy.version();
+  if (p.aside) { counters["behind"] = p.aside->num_pending(); }
   into.counters = to_text(counters);
 }
 
@@ -187,11 +221,12 @@ void Engine::start_from(const Checkpoint& checkpoint) {
     p.sampler.begin_with(detail::read_moments(checkpoint, p.envs->spec().obs.size()));
   }
   detail::read_weights(checkpoint, p.policy);
-  p.sampler.adopt(p.publish());
+  p.act_by(p.publish());
 }
 
 void Engine::set_weights(const std::map<std::string, at::Tensor>& weights) {
   Parts& p = *parts_;
+  while (num_behind() > 0) { catch_up(); }
   for (const auto& [name, tensor] : weights) {
     const auto& slots = p.policy.slots();
     const auto slot = std::ranges::find(slots, name, &ParameterSlot::name);
@@ -204,14 +239,43 @@ void Engine::set_weights(const std::map<std::string, at::Tensor>& weights) {
     into.copy_(tensor);
   }
   p.policy.weights_changed();
-  p.sampler.adopt(p.publish());
+  p.act_by(p.publish());
+}
+
+/// The versions that a run of async.max_lag > 0 still needs, oldest first.
+void Engine::restore_versions(const Checkpoint& checkpoint) {
+  Parts& p = *parts_;
+  const auto counters = detail::counters_of(checkpoint);
+  const std::int64_t newest = detail::counter(counters, "updates");
+  const std::int64_t behind = p.aside ? detail::counter(counters, "behind") : 0;
+  if (behind > std::min(newest, p.async.max_lag)) {
+    throw DataError(fmt::format(
+        "checkpoint: state.json: engine.behind is {} at update {} with async.max_lag = {}", behind,
+        newest, p.async.max_lag));
+  }
+  for (std::int64_t i = 0; i <= behind; ++i) {
+    if (i == behind) {
+      detail::read_weights(checkpoint, p.policy);
+    } else {
+      detail::read_into(checkpoint, "envs", behind_name(i, "weights"), p.policy.weights());
+      p.policy.weights_changed();
+    }
+    p.policy.set_version(newest - behind + i);
+    if (i == 0) {
+      p.act_by(p.publish());
+    } else {
+      p.aside->put({.metrics = read_metrics(checkpoint, behind_name(i - 1, "metrics")),
+                    .skipped = {},
+                    .model = p.publish(),
+                    .failure = {}});
+    }
+  }
 }
 
 void Engine::restore(const Checkpoint& checkpoint) {
   Parts& p = *parts_;
   const auto counters = detail::counters_of(checkpoint);
-  detail::read_weights(checkpoint, p.policy);
-  p.policy.set_version(detail::counter(counters, "updates"));
+  restore_versions(checkpoint);
   const EnvSlice slice = p.shards.slice();
   load_learner(checkpoint, counters, slice, *p.learner);
   load_shared(*p.envs, detail::shared_bytes(checkpoint));
@@ -230,15 +294,14 @@ void Engine::restore(const Checkpoint& checkpoint) {
     return own_rows(detail::read_tensor(checkpoint, "envs", name), dim, slice);
   };
   state.carry_obs = rows("carry.obs", 0);
-  if (p.buffer.legal.defined()) { state.carry_legal = rows("carry.legal", 0); }
+  if (p.buffer().legal.defined()) { state.carry_legal = rows("carry.legal", 0); }
   state.episodes = detail::read_tensor(checkpoint, "envs", "episodes");
   if (state.position > 0) {
-    for (const auto& [name, tensor] : p.buffer.tensors()) {
+    for (const auto& [name, tensor] : p.buffer().tensors()) {
       detail::copy_into(rows("rollout." + name, 1), "envs", "rollout." + name, tensor);
     }
   }
   p.sampler.load(state);
-  p.sampler.adopt(p.publish());
 }
 
 }  // namespace penstock

@@ -78,6 +78,12 @@ std::string our_name(std::string_view name, std::span<const Field> fields,
 void refuse_foreign_name(const Setting& setting, std::span<const Field> fields,
                          const std::string& algo) {
   if (has(fields, setting.path)) { return; }
+  if (setting.path.starts_with("async.")) {
+    throw ConfigError(fmt::format(
+        "unknown key '{}' ({}): it belongs to algorithms that learn while envs step, use "
+        "--algo appo or --algo impala",
+        setting.path, setting.origin));
+  }
   const std::string_view name = std::string_view(setting.path).substr(setting.path.rfind('.') + 1);
   const std::string ours = our_name(name, fields, algo);
   if (ours.empty()) { return; }

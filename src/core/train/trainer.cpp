@@ -85,9 +85,14 @@ void Trainer::train(const std::atomic<bool>& stop) {
   while (!done() && !ended_ && !stopped) {
     stopped = !gather(stop);
     if (engine_.steps_left() == 0) { learn(); }
-    if (!stopped) {
+    if (!stopped && !done()) {
       saver_->begin_if_due([this] { return moment(); });
     }
+  }
+  if (stopped && !done()) { return; }
+  // All that was sampled is learnt from.
+  while (engine_.num_behind() > 0) {
+    tell(timed([this] { return engine_.catch_up(); }));
   }
 }
 
@@ -154,21 +159,24 @@ void Trainer::learn() {
   count(ends);
   ended_ = listener_.enough(progress(), ends);
   if (ended_) { return; }
-  Metrics metrics = update(done_before);
+  tell(timed([&] { return crew_->update(done_before); }));
   note_tuning();
-  if (engine_.num_updates() % plan_.config().run.log_interval == 0) {
-    crew_->compare_weights();
-    log(std::move(metrics));
-  }
   evaluate_if_due();
   listener_.progress(progress());
 }
 
-Metrics Trainer::update(double done_before) {
+/// Logs an update; with async.max_lag the first rollouts have none to tell of.
+void Trainer::tell(Metrics metrics) {
+  if (metrics.empty() || engine_.num_updates() % plan_.config().run.log_interval != 0) { return; }
+  crew_->compare_weights();
+  log(std::move(metrics));
+}
+
+Metrics Trainer::timed(const std::function<Metrics()>& update) {
   const Stopwatch watch;
   Metrics metrics;
   try {
-    metrics = crew_->update(done_before);
+    metrics = update();
   } catch (...) {
     report_skipped();
     throw;

@@ -123,18 +123,23 @@ Progress Trainer::progress() const {
   return now;
 }
 
-/// How the wall clock splits; sampling's share is divided as its threads spent it.
+/// How the wall clock splits; sampling's share is divided as its threads spent it. Of a learner
+/// beside the sampler, learn_frac is what the sampler has waited for.
 Metrics Trainer::perf() const {
   const double total = std::max(1e-9, sample_s_ + learn_s_);
   const double threads = std::max(1e-9, sample_time_.env + sample_time_.infer + sample_time_.copy);
   const double share = sample_s_ / total / threads;
-  return {{"perf/env_frac", sample_time_.env * share},
-          {"perf/infer_frac", sample_time_.infer * share},
-          {"perf/copy_frac", sample_time_.copy * share},
-          {"perf/learn_frac", learn_s_ / total},
-          {"perf/threads", static_cast<double>(engine_.tuning().threads)},
-          {"perf/cpu_util", cpu_util()},
-          {"perf/save_pause_s", saver_->longest_pause_s()}};
+  Metrics shares = {{"perf/env_frac", sample_time_.env * share},
+                    {"perf/infer_frac", sample_time_.infer * share},
+                    {"perf/copy_frac", sample_time_.copy * share},
+                    {"perf/learn_frac", learn_s_ / total},
+                    {"perf/threads", static_cast<double>(engine_.tuning().threads)},
+                    {"perf/cpu_util", cpu_util()},
+                    {"perf/save_pause_s", saver_->longest_pause_s()}};
+  if (const auto idle_s = engine_.learner_idle_s()) {
+    shares.emplace_back("perf/learner_idle_frac", *idle_s / std::max(1e-9, since_start_.seconds()));
+  }
+  return shares;
 }
 
 /// The share of the cores that this sitting has kept busy, workers included.

@@ -1,6 +1,7 @@
 #include "penstock/envs/classic/load.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <ctime>
 #include <thread>
@@ -34,12 +35,21 @@ void LoadEnv::reset(std::uint64_t seed, Row row) {
   row.obs.back() = mark_;
 }
 
+/// How many times as long as the others the step takes.
+double LoadEnv::times() const {
+  if (config_.long_every == 0) { return 1; }
+  Random random(std::bit_cast<std::uint32_t>(mark_) + static_cast<std::uint64_t>(steps_));
+  return random.uniform() * static_cast<double>(config_.long_every) < 1 ? config_.long_times : 1;
+}
+
 Outcome LoadEnv::step(std::int64_t action, Row row) {
+  const double factor = times();
   if (config_.busy_us > 0) {
-    for (const double end = thread_us() + config_.busy_us; thread_us() < end;) {}
+    for (const double end = thread_us() + config_.busy_us * factor; thread_us() < end;) {}
   }
   if (config_.wait_us > 0) {
-    std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(config_.wait_us));
+    std::this_thread::sleep_for(
+        std::chrono::duration<double, std::micro>(config_.wait_us * factor));
   }
   ++steps_;
   std::ranges::fill(row.obs, 0.0F);

@@ -93,5 +93,7 @@ class A2c final : public Learner {
 /// The catalog's line.
 /// Its name is "a2c", its keys are "a2c.gamma" and so on.
 AlgorithmEntry a2c_entry();
+/// A2C beside the sampler: "impala", with the keys of "a2c" and "async.max_lag" and so on.
+AlgorithmEntry impala_entry();
 
 }  // namespace penstock

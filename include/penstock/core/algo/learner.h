@@ -89,11 +89,31 @@ class Learner {
   virtual void load(const LearnerState& state) = 0;
 };
 
+/// How far sampling may be ahead of learning.
+/// 0: they take turns, and every rollout is learnt by the policy that sampled it.
+struct AsyncConfig {
+  std::int64_t max_lag = 1;          // updates
+  std::int64_t sampler_threads = 0;  // 0: as many as `threads`
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit("max_lag", max_lag,
+          "updates that a rollout's policy is behind when it is learnt from; envs step while the "
+          "learner learns. 0: they take turns",
+          Range{0, 16});
+    visit("sampler_threads", sampler_threads,
+          "threads that step envs, beside those of the learner; auto: as many as `threads`. Never "
+          "changes results",
+          Range{0, 4096, true});
+  }
+};
+
 /// Makes learners of one kind; holds the kind's config.
 class LearnerFactory {
  public:
   virtual ~LearnerFactory() = default;
-  /// The config's keys, under the algorithm's name: "ppo.clip".
+  /// The config's keys, under the algorithm's name or that of its kind: "ppo.clip". The first one
+  /// says which section they stand in.
   /// The fields point into the factory, which must outlive them.
   virtual std::vector<Field> fields() = 0;
   /// Throws ConfigError for what no field's limits refuse.
@@ -104,6 +124,8 @@ class LearnerFactory {
   /// Samples that one gradient step sees, of an update from `samples`.
   /// At most `samples`; memory is estimated by it.
   [[nodiscard]] virtual std::int64_t minibatch(std::int64_t samples) const = 0;
+  /// How its learners run beside the sampler; they then correct for policies that are behind.
+  [[nodiscard]] virtual AsyncConfig async() const { return {.max_lag = 0}; }
   /// Rollouts of rollout.steps that one update learns from.
   [[nodiscard]] virtual std::int64_t rollouts_per_update() const { return 1; }
   /// A learner of the same kind that makes one gradient step of the whole fragment, for warm_up().

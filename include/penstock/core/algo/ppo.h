@@ -146,7 +146,9 @@ class Ppo final : public Learner {
 /// The catalog's line.
 /// Its name is "ppo", its keys are "ppo.clip" and so on.
 AlgorithmEntry ppo_entry();
-/// The config of a factory that ppo_entry() made; null for another algorithm's.
+/// PPO beside the sampler: "appo", with the keys of "ppo" and "async.max_lag" and so on.
+AlgorithmEntry appo_entry();
+/// The config of a factory that one of these made; null for another algorithm's.
 /// Lives as long as the factory.
 const PpoConfig* ppo_config(const LearnerFactory& factory);
 

@@ -54,16 +54,18 @@ class Sampler {
   void advance(std::int64_t num_steps);
   /// False once envs in other processes have failed in advance(): their state is lost.
   [[nodiscard]] bool whole() const { return whole_; }
-  [[nodiscard]] bool full() const { return position_ == buffer_.num_steps(); }
+  [[nodiscard]] bool full() const { return position_ == buffer_->num_steps(); }
   /// Steps in the buffer.
   [[nodiscard]] std::int64_t position() const { return position_; }
 
   /// The values of the last rows, and the normaliser's merge; the fragment is then whole.
   /// Call it when the rollout is full, before the learner.
   void finish();
-  /// Starts the next rollout where the last one ended.
+  /// Starts the next rollout where the last one ended, in a fragment of the same shape: the same
+  /// one, or another while the last is learnt from.
   /// Call it after finish(): the first row is normalised anew.
-  void restart();
+  void restart(Fragment& into);
+  void restart() { restart(*buffer_); }
 
   /// How many envs go through a segment together; 0 or too many: the whole shard. Without effect
   /// where blocks would change results.
@@ -123,7 +125,7 @@ class Sampler {
   void value_truncated(Shard& shard, EnvRange block, std::int64_t t);
 
   VecEnv& envs_;
-  Fragment& buffer_;
+  Fragment* buffer_;  // the rollout in flight
   ThreadPool& pool_;
   Peers& peers_;
   Options options_;

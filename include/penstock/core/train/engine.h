@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,13 @@ class Engine {
   bool sample(std::int64_t num_steps);
   /// Learns from the full rollout and starts the next one. `done` is how much of the run was over
   /// when the rollout began, for schedules; where the steps tell more, they count.
+  /// With async.max_lag = L the learner works beside the sampler: the metrics are those of the
+  /// rollout L before this one, none for the first L, and the next one is sampled by that version.
   Metrics update(double done = 0);
+  /// Rollouts that were handed to the learner and of which update() has not told.
+  [[nodiscard]] std::int64_t num_behind() const;
+  /// The oldest of them, once it is learnt; the sampler goes on with its version.
+  Metrics catch_up();
 
   /// Whether its state is one that a run can go on from. It is not after a failed update, nor after
   /// envs in other processes have failed for good.
@@ -55,16 +62,19 @@ class Engine {
   /// CPU seconds that this process and those of the envs have used so far.
   [[nodiscard]] double cpu_used_s() const;
   [[nodiscard]] bool fused() const;  // the learner runs without a graph
+  /// Seconds that a learner beside the sampler has waited for rollouts; none where they take turns.
+  [[nodiscard]] std::optional<double> learner_idle_s() const;
 
   [[nodiscard]] std::int64_t timesteps() const;    // over all envs, since the run began
-  [[nodiscard]] std::int64_t num_updates() const;  // the policy's version
+  [[nodiscard]] std::int64_t num_updates() const;  // that update() and catch_up() have told of
   /// Steps of every env still missing in the rollout in flight.
   [[nodiscard]] std::int64_t steps_left() const;
   /// The parts; they live as long as the engine. Stepping them by hand spoils the run.
   [[nodiscard]] Sampler& sampler();
   [[nodiscard]] VecEnv& envs();
   [[nodiscard]] const VecEnv& envs() const;
-  /// The newest version of the policy, with the normaliser as it is.
+  /// The newest version of the policy, of all rollouts that were handed to the learner, with the
+  /// normaliser as it is.
   [[nodiscard]] std::shared_ptr<const PolicyModel> model() const;
   /// The same with what the envs have learnt.
   [[nodiscard]] Player player() const;
@@ -91,6 +101,7 @@ class Engine {
 
  private:
   struct Parts;
+  void restore_versions(const Checkpoint& checkpoint);
   std::unique_ptr<Parts> parts_;
 };
 

@@ -77,7 +77,8 @@ class Trainer {
   void train(const std::atomic<bool>& stop);
   bool gather(const std::atomic<bool>& stop);
   void learn();
-  [[nodiscard]] Metrics update(double done_before);
+  void tell(Metrics metrics);
+  [[nodiscard]] Metrics timed(const std::function<Metrics()>& update);
   void evaluate_if_due();
   void log(Metrics metrics);
   void write_log(const Metrics& metrics);

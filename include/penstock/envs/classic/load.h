@@ -7,18 +7,24 @@ namespace penstock {
 
 /// An env that only takes time: each step computes for a while, or waits as for a service. For
 /// measuring what parallel stepping brings to an env of that cost. Rewards are 1; an episode has
-/// 100 steps. The seed is told in the last number of the row, and decides nothing.
+/// 100 steps. The seed is told in the last number of the row, and decides which steps are long.
 class LoadEnv {
  public:
   /// The keys of `load`.
   struct Config {
     double busy_us = 0;
     double wait_us = 0;
+    std::int64_t long_every = 0;
+    double long_times = 10;
 
     template <class Visitor>
     void fields(Visitor& visit) {
       visit("busy_us", busy_us, "microseconds of CPU time that a step computes", Range{0, 1e7});
       visit("wait_us", wait_us, "microseconds that a step waits", Range{0, 1e7});
+      visit("long_every", long_every,
+            "one step in so many takes longer, which one depends on the episode; 0: none",
+            Range{0, 1e6});
+      visit("long_times", long_times, "how many times as long it takes", Range{1, 1e6});
     }
   };
 
@@ -36,6 +42,8 @@ class LoadEnv {
   }
 
  private:
+  [[nodiscard]] double times() const;
+
   Config config_;
   std::int32_t steps_ = 0;
   float mark_ = 0;  // of the seed
