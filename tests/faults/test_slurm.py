@@ -1,9 +1,13 @@
-"""Runs as Slurm starts them, by real daemons: srun, and the scripts of deploy/slurm under sbatch, requeued in the middle."""
+"""Runs as Slurm starts them, by real daemons: srun, and the scripts of deploy/slurm under sbatch, requeued in the middle.
+
+PENSTOCK_TEST_FLEET=60 also runs a fleet of that many trials of some ten seconds and kills 30 of them and the fleet three times.
+"""
 
 import contextlib
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import time
@@ -205,6 +209,44 @@ def test_a_fleet_of_array_tasks(penstock, cluster, digest_of, tmp_path):
     ends = sorted((entry["trial"], entry["digest"]) for entry in entries if "digest" in entry)
     assert ends == [(seed - 1, digest_of(seed)) for seed in (1, 2, 3)]
     assert len([entry for entry in entries if "job" in entry]) >= 2  # the killed one was handed in again
+
+
+@pytest.mark.skipif("PENSTOCK_TEST_FLEET" not in os.environ, reason="half an hour; PENSTOCK_TEST_FLEET=60 asks for it")
+def test_a_long_fleet_of_array_tasks(penstock, cluster, tmp_path):
+    """The table is that of a fleet of processes here to which nothing happens."""
+    seeds = list(range(1, int(os.environ["PENSTOCK_TEST_FLEET"]) // 2 + 1))
+    text = f"seeds = {seeds}\n" + '[set]\nenv.id = "cartpole"\nenv.num_envs = 8\ntotal_timesteps = 1_500_000\n' \
+                                  "run.save_every_s = 0.2\nrun.eval_episodes = 5\n[grid]\nppo.learning_rate = [1e-3, 1e-4]\n"
+    here, there, out = tmp_path / "here.toml", tmp_path / "there.toml", tmp_path / "there"
+    here.write_text(text)
+    there.write_text('executor = "slurm"\n' + text)
+    table = json.loads(penstock("fleet", here, "--out", tmp_path / "here", "--json", timeout=3600).stdout)
+
+    rng = random.Random(5)
+    fleet, kills, fleets = None, 0, 0
+    while kills < 30:
+        if fleet is None:
+            fleet = cluster.popen("penstock", "fleet", there, "--out", out)
+        time.sleep(rng.uniform(0, 8))
+        assert fleet.poll() is None, (kills, fleets)
+        if kills >= 8 * (fleets + 1) and fleets < 3:
+            fleet.kill()
+            fleet.communicate()
+            fleet, fleets = None, fleets + 1
+        elif trials := sorted(cluster.processes("SLURM_JOB_NAME=penstock-fleet")):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(rng.choice(trials), signal.SIGKILL)
+                kills += 1
+    fleet.communicate(timeout=3600)
+    done = cluster.run("penstock", "fleet", there, "--out", out, "--json", timeout=3600)
+    assert json.loads(done.stdout) == table
+
+    def ends(folder):
+        entries = [json.loads(line) for line in (folder / "ledger.jsonl").read_text().splitlines()]
+        return sorted((entry["trial"], entry["digest"]) for entry in entries if "digest" in entry)
+
+    assert ends(out) == ends(tmp_path / "here")
+    print(f"{kills} trials and {fleets} fleets were killed")
 
 
 def test_a_fleet_is_stopped_with_its_tasks(cluster, tmp_path):

@@ -32,6 +32,15 @@ def test_nested_dotted_and_attributes():
     assert "ppo.gamma=0.5" in repr(config)
 
 
+def test_a_section_that_is_a_word_of_python_has_an_underscore():
+    config = penstock.Config(algo="appo", async_={"max_lag": 2})
+    assert config.async_.max_lag == config["async.max_lag"] == 2
+    config.async_.max_lag = 0
+    assert config["async.max_lag"] == 0
+    with pytest.raises(penstock.ConfigError, match="--algo appo"):
+        penstock.Config(async_={"max_lag": 2})
+
+
 def test_values_keep_their_bits():
     config = penstock.Config(**{"ppo.clip": 0.1 + 0.2, "ppo.learning_rate": 1e-7 / 3,
                                 "run.stop_at_reward": float("inf")})

@@ -18,6 +18,7 @@ import penstock
 SMALL = {"run.eval_episodes": 0, "run.save_every_s": 0.0}
 CASES = {
     "cartpole": {},
+    "cartpole appo": {"algo": "appo", "async.max_lag": 2},
     "cartpole eager": {"learner": "eager", "normalise.obs": True},
     "masked": {"env.num_actions": 5, "ppo.target_kl": 0.02, "normalise.reward": True},
     "pendulum": {"net.hidden": [32], "net.squash": True, "ppo.learning_rate": 3e-4, "rollout.shards": 3},
