@@ -184,8 +184,10 @@ Engine::Parts::Parts(const RunPlan& plan, Peers& peers)
   apply_tuning();
   act_by(publish());
   if (async.max_lag == 0) { return; }
-  aside = std::make_unique<LearnerThread>(
-      [this](Fragment& fragment, double progress) { return learn(fragment, progress); });
+  aside = std::make_unique<LearnerThread>([this](Fragment& fragment, double progress) {
+    use_one_torch_thread();
+    return learn(fragment, progress);
+  });
 }
 
 Learnt Engine::Parts::learn(Fragment& fragment, double progress) {
@@ -193,7 +195,6 @@ Learnt Engine::Parts::learn(Fragment& fragment, double progress) {
   const std::int64_t behind =
       policy.version() - *fragment.rows<std::int64_t>(fragment.version, 0, {0, 1}).data();
   try {
-    use_one_torch_thread();
     learnt.metrics = learner->update(fragment, progress);
     if (async.max_lag > 0) { learnt.metrics.emplace_back("async/lag", behind); }
     learnt.model = policy.publish(shape, {});
