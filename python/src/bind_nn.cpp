@@ -16,6 +16,7 @@
 #include "penstock/core/nn/mlp.h"
 #include "penstock/core/train/engine.h"
 #include "penstock_docs.h"
+#include "training.h"
 
 namespace penstock::python {
 namespace {
@@ -117,7 +118,7 @@ class ModuleNetwork final : public Network {
 
 /// A copy of every parameter by name.
 std::map<std::string, at::Tensor> weights(Engine& engine) {
-  const std::shared_ptr<const PolicyModel> model = engine.model();
+  const std::shared_ptr<const PolicyModel> model = newest_model(engine);
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): tensors know no const
   const at::Tensor flat =
       at::from_blob(const_cast<float*>(model->weights()), {model->shape().num_floats}, at::kFloat);
@@ -130,7 +131,7 @@ std::map<std::string, at::Tensor> weights(Engine& engine) {
 
 /// (count, mean, deviation) of every feature, as acting uses them; None without normalise.obs.
 py::object normaliser(Engine& engine) {
-  const std::shared_ptr<const PolicyModel> model = engine.model();
+  const std::shared_ptr<const PolicyModel> model = newest_model(engine);
   if (!model->shape().normalised()) { return py::none(); }
   const std::vector<Moments>& moments = model->normaliser().moments();
   const at::Tensor out = at::empty({3, static_cast<std::int64_t>(moments.size())}, at::kDouble);
@@ -164,7 +165,8 @@ void bind_nn(py::module_& m) {
       [](Engine& engine, const std::map<std::string, at::Tensor>& given) {
         engine.set_weights(given);
       },
-      py::arg("engine"), py::arg("weights"), docs::Engine_set_weights);
+      py::arg("engine"), py::arg("weights"), py::call_guard<py::gil_scoped_release>(),
+      docs::Engine_set_weights);
   m.def("normaliser", normaliser, py::arg("engine"),
         "Count, mean and deviation [3, F] of every feature, or None without normalise.obs.");
 }

@@ -98,7 +98,7 @@ EvalResult evaluate_engine(Engine& engine, const RunPlan& plan, std::int64_t epi
 py::array predict_with_engine(Engine& engine, const Dense<float>& obs,
                               const std::optional<Dense<bool>>& legal,
                               std::optional<std::uint64_t> seed, std::uint64_t step) {
-  const std::shared_ptr<const PolicyModel> model = engine.model();
+  const std::shared_ptr<const PolicyModel> model = newest_model(engine);
   return predict(model->spec(), {obs, legal, seed, step},
                  [&](const ActRows& rows, const ActResult& into, const ActionNoise* noise) {
                    const OneTorchThread one;
@@ -201,7 +201,7 @@ void bind_engine(py::module_& m) {
           },
           py::arg("path"), docs::take_policy)
       .def("timesteps", &Engine::timesteps)
-      .def("digest", &Engine::digest, docs::Engine_digest)
+      .def("digest", &Engine::digest, py::call_guard<py::gil_scoped_release>(), docs::Engine_digest)
       .def("fused", &Engine::fused)
       .def("evaluate", evaluate_engine, py::arg("plan"), py::arg("episodes"), py::arg("seed"),
            py::arg("deterministic"), docs::evaluate)
@@ -209,7 +209,7 @@ void bind_engine(py::module_& m) {
            py::arg("step"), docs::predict)
       .def(
           "export", [](Engine& engine, const std::string& path) { engine.model()->save(path); },
-          py::arg("path"), docs::PolicyModel_save);
+          py::arg("path"), py::call_guard<py::gil_scoped_release>(), docs::PolicyModel_save);
 }
 
 }  // namespace

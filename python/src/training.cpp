@@ -14,6 +14,12 @@ std::string python_version() {
 }
 
 }  // namespace
+
+std::shared_ptr<const PolicyModel> newest_model(const Engine& engine) {
+  const py::gil_scoped_release unlocked;
+  return engine.model();
+}
+
 OneTorchThread::OneTorchThread() : before_(at::get_num_threads()) { use_one_torch_thread(); }
 OneTorchThread::~OneTorchThread() { at::set_num_threads(before_); }
 

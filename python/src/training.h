@@ -23,6 +23,9 @@ class OneTorchThread {
   int before_;
 };
 
+/// Engine::model() without the interpreter's lock: a learner that it waits for may need it.
+std::shared_ptr<const PolicyModel> newest_model(const Engine& engine);
+
 /// What Python is told while a run goes on, under the interpreter's lock. The first two return
 /// whether to stop.
 struct Watcher {

@@ -46,6 +46,26 @@ def test_it_learns_cartpole():
     assert model.summary.eval.mean_reward > 150
 
 
+class Looks(penstock.Callback):
+    """Asks for the newest version while a learner beside the sampler may be in Python."""
+
+    def __init__(self):
+        self.looks = 0
+
+    def on_log(self, model, progress, metrics):
+        self.looks += 1
+        model.predict(np.zeros((1, 4), np.float32))
+        assert model.weights()
+        assert model.digest
+
+
+def test_it_learns_beside_the_sampler():
+    looks = Looks()
+    model = ppo("cartpole", net(4, 2), algo="appo", **{"run.eval_episodes": 2}).learn(40_000, callbacks=looks)
+    assert looks.looks > 10
+    assert model.digest == ppo("cartpole", net(4, 2), algo="appo", **{"run.eval_episodes": 2}).learn(40_000).digest
+
+
 @pytest.mark.parametrize("layer", [nn.BatchNorm1d(32), nn.InstanceNorm1d(32, track_running_stats=True)], ids=repr)
 def test_running_statistics_are_refused_by_their_place(layer):
     module = net(4, 2)

@@ -300,6 +300,14 @@ Metrics Engine::catch_up() {
   return metrics;
 }
 
+void Engine::rest() noexcept {
+  try {
+    parts_->settle();
+  } catch (...) {
+    // As told.
+  }
+}
+
 Engine::Tuning Engine::tuning() const {
   return {parts_->threads.current(), parts_->blocks.current(), parts_->measurement,
           parts_->choices};

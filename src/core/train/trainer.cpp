@@ -58,6 +58,7 @@ Summary Trainer::run(const std::atomic<bool>& stop) {
   } catch (...) {
     // Of several processes one has failed by itself: the others' states are where they were.
     saver_->save_last([this] { return moment(); }, engine_.whole() && num_ranks_ == 1);
+    engine_.rest();  // nothing goes on once this has returned
     throw;
   }
   return finish(stop);

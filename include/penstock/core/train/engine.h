@@ -43,6 +43,8 @@ class Engine {
   [[nodiscard]] std::int64_t num_behind() const;
   /// The oldest of them, once it is learnt; the sampler goes on with its version.
   Metrics catch_up();
+  /// Waits for a learner beside the sampler to be idle; what it threw is told by update().
+  void rest() noexcept;
 
   /// Whether its state is one that a run can go on from. It is not after a failed update, nor after
   /// envs in other processes have failed for good.
