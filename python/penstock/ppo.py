@@ -87,6 +87,7 @@ class PPO(Acting):
         self._temporary = False
         self._engine: _core.Engine | None = None
         self._given: dict[str, torch.Tensor] = {}  # weights for a run that has not begun
+        self._carrier: Any = None  # to samplers in other processes
         self._use_plan()
 
     def _use_plan(self) -> None:
@@ -115,7 +116,7 @@ class PPO(Acting):
         model._begin(config, policy, verbose)
         model._run_dir = folder
         try:
-            model.num_timesteps = model._resting_engine().timesteps()  # whole, or the one before it
+            model._resting_engine()
         except _base.DataError as error:
             if env is None:
                 raise
@@ -233,7 +234,9 @@ class PPO(Acting):
         self._engine = None
         self._thread = threading.get_ident()
         try:
-            self._training = _core.Training(plan, str(self._run_dir), fresh, progress, logged, note)
+            self._training = _core.Training(plan, str(self._run_dir), fresh, progress, logged, note, self._carrier)
+            if self._carrier is not None:
+                self._carrier.keep_order(self._run_dir)
             if self._given:
                 _core.set_weights(self._training.engine, self._given)
                 self._training.save()  # from here on the run has them
@@ -295,7 +298,7 @@ class PPO(Acting):
         if self._engine is None:
             self._engine = _core.Engine(self._plan)
             if self._run_dir is not None:
-                self._engine.restore(str(self._run_dir), "latest")
+                self.num_timesteps = self._engine.restore(str(self._run_dir), "latest")  # whole, or the one before it
             else:
                 self._engine.take_policy(self.config.run.start_from)
             _core.set_weights(self._engine, self._given)

@@ -13,9 +13,11 @@
 #include "penstock/app/catalog/catalog.h"
 #include "penstock/core/act/actor.h"
 #include "penstock/core/fused/isa.h"
+#include "penstock/core/train/remote_sampler.h"
 #include "penstock/core/train/trained_run.h"
 #include "penstock/envs/python/python_env.h"
 #include "penstock_docs.h"
+#include "py_carrier.h"
 #include "shared/describe.h"
 #include "shared/predict.h"
 #include "shared/python_host.h"
@@ -59,13 +61,55 @@ std::unique_ptr<Engine> make_engine(const RunPlan& plan) {
   return std::make_unique<Engine>(plan);
 }
 
-void restore(Engine& engine, const std::string& path,
-             const std::variant<std::string, std::int64_t>& which) {
+/// Env steps of the checkpoint. Of a run with samplers in other processes, its policy only.
+std::int64_t restore(Engine& engine, const std::string& path,
+                     const std::variant<std::string, std::int64_t>& which) {
   const py::gil_scoped_release unlocked;
   RunDir dir(path, RunDir::Open::read);
   const auto* step = std::get_if<std::int64_t>(&which);
   const std::string word = step != nullptr ? std::to_string(*step) : std::get<std::string>(which);
-  engine.restore(chosen_checkpoint(dir, word, CheckpointPart::whole, [](const std::string&) {}));
+  const Checkpoint checkpoint =
+      chosen_checkpoint(dir, word, CheckpointPart::whole, [](const std::string&) {});
+  samples_elsewhere(checkpoint) ? engine.start_from(checkpoint) : engine.restore(checkpoint);
+  return checkpoint.step;
+}
+
+/// The plan is kept as long as the sampler.
+std::unique_ptr<RemoteSampler> make_sampler(const RunPlan& plan, std::size_t seat,
+                                            std::size_t num_seats, std::int64_t epoch) {
+  const py::gil_scoped_release unlocked;
+  const OneTorchThread one;
+  return std::make_unique<RemoteSampler>(
+      plan, RemoteSampler::Seat{.number = seat, .of = num_seats, .epoch = epoch});
+}
+
+py::array_t<std::uint8_t> fill(RemoteSampler& sampler, const Dense<float>& weights,
+                               std::int64_t version) {
+  const std::span<const float> floats(weights.data(), static_cast<std::size_t>(weights.size()));
+  std::vector<std::byte> message;
+  {
+    const py::gil_scoped_release unlocked;
+    const OneTorchThread one;
+    sampler.adopt(floats, version);
+    message = sampler.fill();
+  }
+  return py::array_t<std::uint8_t>(std::ssize(message),
+                                   reinterpret_cast<const std::uint8_t*>(message.data()));
+}
+
+py::bytes state_of(const RemoteSampler& sampler) {
+  std::vector<std::byte> bytes;
+  {
+    const py::gil_scoped_release unlocked;
+    bytes = sampler.save();
+  }
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void restore_sampler(RemoteSampler& sampler, const py::bytes& state) {
+  const std::string_view bytes = state;
+  const py::gil_scoped_release unlocked;
+  sampler.load(std::as_bytes(std::span(bytes)));
 }
 
 /// On a thread of its own, so that this one can hear signals.
@@ -117,7 +161,9 @@ std::unique_ptr<Training> make_training(
     const std::shared_ptr<RunPlan>& plan, const std::string& path, bool fresh,
     std::function<bool(const Progress&)> progress,
     const std::function<bool(const Progress&, const py::dict&)>& logged,
-    std::function<void(const std::string&)> note) {
+    std::function<void(const std::string&)> note, const py::object& carrier) {
+  std::unique_ptr<Carrier> joined;
+  if (!carrier.is_none()) { joined = std::make_unique<PyCarrier>(carrier); }
   Watcher watcher{std::move(progress),
                   [logged](const Progress& now, const Metrics& metrics) {
                     return logged(now, to_dict(metrics));
@@ -125,7 +171,7 @@ std::unique_ptr<Training> make_training(
                   std::move(note)};
   const py::gil_scoped_release unlocked;
   const OneTorchThread one;
-  return std::make_unique<Training>(plan, path, fresh, std::move(watcher));
+  return std::make_unique<Training>(plan, path, fresh, std::move(watcher), std::move(joined));
 }
 
 std::string use_isa(const std::string& name) {
@@ -217,9 +263,16 @@ void bind_engine(py::module_& m) {
 void bind_train(py::module_& m) {
   bind_results(m);
   bind_engine(m);
+  py::class_<RemoteSampler>(m, "Sampler", docs::RemoteSampler)
+      .def(py::init(&make_sampler), py::arg("plan"), py::arg("seat"), py::arg("num_seats"),
+           py::arg("epoch"), py::keep_alive<1, 2>(), docs::RemoteSampler_RemoteSampler)
+      .def("fill", fill, py::arg("weights"), py::arg("version"), docs::RemoteSampler_fill)
+      .def("state", state_of, docs::RemoteSampler_save)
+      .def("restore", restore_sampler, py::arg("state"), docs::RemoteSampler_load);
   py::class_<Training>(m, "Training", docs::Training)
       .def(py::init(&make_training), py::arg("plan"), py::arg("path"), py::arg("fresh"),
-           py::arg("progress"), py::arg("logged"), py::arg("note"), docs::Training_Training)
+           py::arg("progress"), py::arg("logged"), py::arg("note"), py::arg("carrier") = py::none(),
+           docs::Training_Training)
       .def("run", &Training::run, py::call_guard<py::gil_scoped_release>(), docs::Training_run)
       .def("save", &Training::save, py::call_guard<py::gil_scoped_release>(), docs::Training_save)
       .def_property_readonly("engine", &Training::engine,

@@ -24,10 +24,12 @@ OneTorchThread::OneTorchThread() : before_(at::get_num_threads()) { use_one_torc
 OneTorchThread::~OneTorchThread() { at::set_num_threads(before_); }
 
 Training::Training(std::shared_ptr<RunPlan> plan, const std::string& path, bool fresh,
-                   Watcher watcher)
-    : watcher_(std::move(watcher)) {
-  const RunOptions options{
-      .listener = listener(), .dependencies = {{"python", python_version()}}, .dir = path};
+                   Watcher watcher, std::unique_ptr<Carrier> carrier)
+    : watcher_(std::move(watcher)), carrier_(std::move(carrier)) {
+  const RunOptions options{.listener = listener(),
+                           .dependencies = {{"python", python_version()}},
+                           .dir = path,
+                           .carrier = carrier_.get()};
   run_ = fresh ? Run::fresh(std::move(plan), options) : Run::resume(path, std::move(plan), options);
 }
 

@@ -37,8 +37,10 @@ struct Watcher {
 /// A run with its directory, watched from Python: what `penstock train` and `penstock resume` do.
 class Training {
  public:
-  /// A fresh run, or a resumed one. Holds the directory's lock until destruction.
-  Training(std::shared_ptr<RunPlan> plan, const std::string& path, bool fresh, Watcher watcher);
+  /// A fresh run, or a resumed one. Holds the directory's lock until destruction. With a carrier
+  /// its samplers are in other processes.
+  Training(std::shared_ptr<RunPlan> plan, const std::string& path, bool fresh, Watcher watcher,
+           std::unique_ptr<Carrier> carrier);
 
   /// Until the budget is spent or the watcher stops it; saved either way. What a watcher throws,
   /// Ctrl-C included, is thrown again once the run is saved.
@@ -53,6 +55,7 @@ class Training {
   void ask(const std::function<bool()>& question);
 
   Watcher watcher_;
+  std::unique_ptr<Carrier> carrier_;
   std::atomic<bool> stop_{false};
   std::exception_ptr failure_;
   std::unique_ptr<Run> run_;

@@ -44,12 +44,30 @@ JOBSET = objects(
                 targetReplicatedJobs=TEXTS), "required": ["name", "action"]}}),
         replicatedJobs={"type": "array", "minItems": 1, "items": {**objects(
             name={"type": "string"}, replicas={"type": "integer"}, template={"type": "object"}), "required": ["name", "template"]}}))
+PODS = objects(metadata={"type": "object"}, spec={"type": "object"})
+TEXT_BY_NAME = {"type": "object", "additionalProperties": {"type": "string"}}
+COUNT = {"type": "integer", "minimum": 0}
+# KubeRay's v1 likewise.
+RAYJOB = objects(
+    apiVersion={"const": "ray.io/v1"},
+    kind={"const": "RayJob"},
+    metadata={"type": "object"},
+    spec=objects(
+        entrypoint={"type": "string"}, shutdownAfterJobFinishes={"type": "boolean"}, backoffLimit=COUNT,
+        rayClusterSpec=objects(
+            rayVersion={"type": "string"},
+            authOptions=objects(mode=names("token", "disabled")),
+            headGroupSpec=objects(rayStartParams=TEXT_BY_NAME, template=PODS),
+            workerGroupSpecs={"type": "array", "items": objects(
+                groupName={"type": "string"}, replicas=COUNT, minReplicas=COUNT, maxReplicas=COUNT, rayStartParams=TEXT_BY_NAME,
+                template=PODS)})))
+AROUND = {"JobSet": JOBSET, "RayJob": RAYJOB}
 
 
 def schema_faults(resource):
     try:
-        if resource["kind"] == "JobSet":
-            jsonschema.Draft202012Validator(JOBSET).validate(resource)
+        if resource["kind"] in AROUND:
+            jsonschema.Draft202012Validator(AROUND[resource["kind"]]).validate(resource)
         else:
             for version in VERSIONS:
                 kubernetes_validate.validate(resource, version, strict=True)
@@ -117,8 +135,19 @@ def script_faults(text, shell="bash"):
         yield from (done.stdout + done.stderr).splitlines()
 
 
+def ray_faults(rayjob):
+    """The pods of a RayJob as pods, and what its own schema leaves open."""
+    cluster = rayjob["spec"]["rayClusterSpec"]
+    for group in [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]:
+        yield from schema_faults({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "ray"}, **group["template"]})
+    if cluster.get("authOptions", {}).get("mode") != "token":
+        yield "RayJob: without authOptions.mode token, who reaches its ports runs code there"
+
+
 def resource_faults(resource):
     yield from schema_faults(resource)
+    if resource["kind"] == "RayJob":
+        yield from ray_faults(resource)
     for job in jobs([resource]):
         if resource["kind"] == "JobSet":
             yield from schema_faults(job)

@@ -15,12 +15,12 @@ double run_for(Engine& engine, double seconds, TimeSplit& spent) {
     const double sampled = lap.lap();
     engine.update();
     spent.learn += lap.lap();
-    const SampleTime time = engine.sampler().take_time();
+    const SampleTime time = engine.source().take_time();
     const double threads = std::max(1e-12, time.env + time.infer + time.copy);
     spent.env += sampled * time.env / threads;
     spent.infer += sampled * time.infer / threads;
     spent.copy += sampled * time.copy / threads;
-    engine.sampler().take_episodes();
+    engine.source().take_episodes();
   } while (watch.seconds() < seconds);
   return (engine.timesteps() - before) / watch.seconds();
 }

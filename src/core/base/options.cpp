@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdlib>
+#include <stdexcept>
 #include <utility>
 
 namespace penstock {
@@ -158,7 +159,13 @@ std::optional<Exit> Options::parse(int argc, const char* const* argv) {
     app_->exit(missing.empty() ? error
                                : CLI::RequiredError(missing, CLI::ExitCodes::RequiredError));
     return Exit::usage;
-  } catch (const CLI::ParseError& error) { return app_->exit(error) == 0 ? Exit::ok : Exit::usage; }
+  } catch (const CLI::ParseError& error) {
+    return app_->exit(error) == 0 ? Exit::ok : Exit::usage;
+  } catch (
+      const std::out_of_range&) {  // CLI11 counts a flag's value: --no-bar=99999999999999999999
+    app_->exit(CLI::ValidationError("a flag", "its value is out of range: flags take none"));
+    return Exit::usage;
+  }
   return std::nullopt;
 }
 

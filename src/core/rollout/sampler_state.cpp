@@ -88,7 +88,7 @@ void Sampler::return_to_mark() {
   begun_ = mark.begun;
 }
 
-Sampler::State Sampler::save() const {
+Sampler::State Sampler::save() {
   State state;
   state.position = position_;
   state.steps_per_env = steps_per_env_;

@@ -7,6 +7,7 @@
 
 #include "core/train/joined_state.h"
 #include "core/train/packing.h"
+#include "core/train/travelling.h"
 #include "penstock/core/base/stopwatch.h"
 
 namespace penstock::detail {
@@ -58,23 +59,6 @@ Failure describe(const std::exception_ptr& failure) {
   } catch (...) { return {true, static_cast<int>(Exit::failed), "an unknown failure"}; }
 }
 
-/// An episode as it travels.
-struct TravellingEnd {
-  EpisodeEnd end;
-  template <class Archive>
-  void state(Archive& archive) {
-    archive(end.total_reward, end.length, end.success, end.discarded, end.stats, end.env);
-  }
-};
-
-struct TravellingIncident {
-  Incident incident;
-  template <class Archive>
-  void state(Archive& archive) {
-    archive(incident.message, incident.replay, incident.replay_name, incident.replay_options);
-  }
-};
-
 struct TravellingMishaps {
   std::int64_t discarded = 0;
   std::vector<TravellingIncident> incidents;
@@ -87,13 +71,6 @@ struct TravellingMishaps {
 TravellingMishaps travelling(Mishaps mishaps) {
   TravellingMishaps out{.discarded = mishaps.discarded, .incidents = {}};
   for (Incident& incident : mishaps.incidents) { out.incidents.push_back({std::move(incident)}); }
-  return out;
-}
-
-std::vector<TravellingEnd> travelling(const std::vector<EpisodeEnd>& ends) {
-  std::vector<TravellingEnd> out;
-  out.reserve(ends.size());
-  for (const EpisodeEnd& end : ends) { out.push_back({end}); }
   return out;
 }
 
@@ -161,7 +138,7 @@ Mishaps Crew::sample_here(std::int64_t num_steps) {
   } catch (...) { failure = std::current_exception(); }
   const double seconds = watch.seconds();
   fail_together(peers_, failure);
-  Mishaps here{engine_.sampler().take_discarded(), engine_.envs().take_incidents(), seconds};
+  Mishaps here{engine_.source().take_discarded(), engine_.source().take_incidents(), seconds};
   if (peers_.alone()) { return here; }
   Mishaps all{.seconds = seconds};
   for (const auto& bytes : peers_.gather(packed(travelling(std::move(here))))) {
@@ -180,7 +157,7 @@ std::vector<EpisodeEnd> Crew::take_episodes() {
 }
 
 std::vector<EpisodeEnd> Crew::take_episodes_here() {
-  std::vector<EpisodeEnd> here = engine_.sampler().take_episodes();
+  std::vector<EpisodeEnd> here = engine_.source().take_episodes();
   if (peers_.alone()) { return here; }
   std::vector<EpisodeEnd> all;
   for (const auto& bytes : peers_.gather(packed(travelling(here)))) {

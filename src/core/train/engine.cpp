@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "core/train/engine_parts.h"
+#include "core/train/intake.h"
+#include "core/train/sampling_parts.h"
 #include "penstock/core/algo/warm_up.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/stopwatch.h"
@@ -25,24 +27,41 @@ std::size_t thread_count(const RunConfig& config, const Shards& shards) {
   return std::min(wanted, shards.count());
 }
 
-/// As the sampler sees it.
-RunConfig sampler_config(RunConfig config, const AsyncConfig& async) {
-  if (async.sampler_threads > 0) { config.threads = async.sampler_threads; }
+/// As the sampler sees it; or the learner, which then waits for others and so cannot time itself.
+RunConfig sampler_config(const RunPlan& plan, const AsyncConfig& async, const Carrier* carrier) {
+  RunConfig config = plan.config();
+  if (carrier != nullptr) {
+    config.threads = static_cast<std::int64_t>(threads_of(plan));
+  } else if (async.sampler_threads > 0) {
+    config.threads = async.sampler_threads;
+  }
   return config;
 }
 
-std::unique_ptr<ThreadPool> make_learner_pool(const RunPlan& plan, const Shards& shards) {
-  if (plan.algorithm().async().max_lag == 0) { return nullptr; }
+/// Of samplers elsewhere this process has one env, which tells what they are like.
+EnvSlice slice_of(const Shards& shards, const Carrier* carrier) {
+  if (carrier == nullptr) { return shards.slice(); }
+  return {.first = 0, .count = 1, .of = shards.total_envs()};
+}
+
+/// Updates that the learner, on a thread beside this process's sampler, may be behind.
+std::int64_t lag_here(const RunPlan& plan, const Carrier* carrier) {
+  return carrier == nullptr ? plan.algorithm().async().max_lag : 0;
+}
+
+std::unique_ptr<ThreadPool> make_learner_pool(const RunPlan& plan, const Shards& shards,
+                                              std::int64_t lag) {
+  if (lag == 0) { return nullptr; }
   return std::make_unique<ThreadPool>(
       ThreadPool::Options{.num_threads = std::min(threads_of(plan), shards.count()),
                           .pin = false,  // the cores are the sampler's too
                           .on_start = use_one_torch_thread});
 }
 
-std::vector<Fragment> make_fragments(const RunPlan& plan, const EnvSpec& spec,
-                                     const Shards& shards) {
+std::vector<Fragment> make_fragments(const RunPlan& plan, const EnvSpec& spec, const Shards& shards,
+                                     std::int64_t lag) {
   std::vector<Fragment> fragments;
-  for (std::int64_t i = 0; i <= plan.algorithm().async().max_lag; ++i) {
+  for (std::int64_t i = 0; i <= lag; ++i) {
     fragments.emplace_back(spec, plan.horizon(), static_cast<std::int64_t>(shards.num_envs()));
   }
   return fragments;
@@ -75,9 +94,9 @@ std::vector<std::size_t> thread_reserve(const RunConfig& config, std::size_t siz
   return reserve;
 }
 
-std::vector<std::size_t> block_candidates(const RunConfig& config, const Sampler& sampler,
+std::vector<std::size_t> block_candidates(const RunConfig& config, const Sampler* sampler,
                                           const Shards& shards) {
-  if (!sampler.can_split()) { return {0}; }
+  if (sampler == nullptr || !sampler->can_split()) { return {0}; }
   if (config.rollout.block > 0) { return {static_cast<std::size_t>(config.rollout.block)}; }
   std::vector<std::size_t> candidates;
   for (const std::size_t block : {64, 256}) {
@@ -105,15 +124,6 @@ Sampler::Options sampler_options(const RunConfig& config) {
 
 double clip_obs_of(const RunConfig& config) {
   return config.normalise.obs ? config.normalise.clip_obs : 0;
-}
-
-/// One for each shard, with the weights as they are.
-std::vector<std::unique_ptr<Actor>> make_actors(const Policy& policy,
-                                                const std::shared_ptr<const PolicyShape>& shape) {
-  const auto model = policy.publish(shape, {});
-  std::vector<std::unique_ptr<Actor>> actors;
-  for (std::size_t s = 0; s < policy.num_shards(); ++s) { actors.push_back(make_actor(model)); }
-  return actors;
 }
 
 Fusion fusion_of(const std::string& learner) {
@@ -152,21 +162,22 @@ Policy make_policy(const RunPlan& plan, const EnvSpec& spec, std::size_t num_sha
       num_shards, device_of(config.device), fusion_of(config.learner));
 }
 
-Engine::Parts::Parts(const RunPlan& plan, Peers& peers)
-    : config(sampler_config(plan.config(), plan.algorithm().async())),
-      async(plan.algorithm().async()),
+Engine::Parts::Parts(const RunPlan& plan, Peers& peers, Carrier* carrier)
+    : async(plan.algorithm().async()),
+      config(sampler_config(plan, async, carrier)),
+      lag(lag_here(plan, carrier)),
       samples_per_update(plan.samples_per_update()),
       shards(static_cast<std::size_t>(config.env.num_envs),
              static_cast<std::size_t>(config.rollout.shards), peers.rank(), peers.size()),
       join(join_over(peers)),
-      envs(plan.env().make_slice(shards.slice(), config.seed)),
+      envs(plan.env().make_slice(slice_of(shards, carrier), config.seed)),
       head(make_action_head(envs->spec().action, config.net.squash)),
       policy(warm_policy(plan, envs->spec(), *head, shards)),
       pool({.num_threads = thread_count(config, shards),
             .pin = config.pin_threads,
             .on_start = use_one_torch_thread}),
-      learner_pool(make_learner_pool(plan, shards)),
-      fragments(make_fragments(plan, envs->spec(), shards)),
+      learner_pool(make_learner_pool(plan, shards, lag)),
+      fragments(make_fragments(plan, envs->spec(), shards, lag)),
       learner(plan.algorithm().make({.policy = policy,
                                      .head = *head,
                                      .shards = shards,
@@ -176,27 +187,42 @@ Engine::Parts::Parts(const RunPlan& plan, Peers& peers)
                                      .scale_rewards = config.normalise.reward,
                                      .clip_reward = config.normalise.clip_reward})),
       shape(policy.shape(envs->spec(), head, clip_obs_of(config))),
-      sampler(*envs, make_actors(policy, shape), shards, buffer(), pool, peers,
-              sampler_options(config)),
+      acting(policy.publish(shape, {})),
+      source(make_source(plan, peers, carrier)),
       threads(thread_candidates(config, pool.size()), thread_reserve(config, pool.size())),
       blocks(block_candidates(config, sampler, shards)) {
   require_alone(peers, async);
   apply_tuning();
-  act_by(publish());
-  if (async.max_lag == 0) { return; }
+  if (lag == 0) { return; }
   aside = std::make_unique<LearnerThread>([this](Fragment& fragment, double progress) {
     use_one_torch_thread();
     return learn(fragment, progress);
   });
 }
 
+std::unique_ptr<FragmentSource> Engine::Parts::make_source(const RunPlan& plan, Peers& peers,
+                                                           Carrier* carrier) {
+  if (carrier != nullptr) {
+    detail::require_remote(plan, *envs);
+    auto intake = std::make_unique<detail::Intake>(*carrier, buffer(), async.max_lag);
+    intake->adopt(acting);
+    return intake;
+  }
+  auto here = std::make_unique<Sampler>(*envs, detail::make_actors(acting, shards), shards,
+                                        buffer(), pool, peers, sampler_options(config));
+  sampler = here.get();
+  return here;
+}
+
 Learnt Engine::Parts::learn(Fragment& fragment, double progress) {
   Learnt learnt;
-  const std::int64_t behind =
-      policy.version() - *fragment.rows<std::int64_t>(fragment.version, 0, {0, 1}).data();
+  const std::int64_t behind = policy.version() - fragment.version.min().item<std::int64_t>();
   try {
     learnt.metrics = learner->update(fragment, progress);
     if (async.max_lag > 0) { learnt.metrics.emplace_back("async/lag", behind); }
+    for (const auto& [name, value] : source->metrics()) {
+      learnt.metrics.emplace_back(name, value);
+    }
     learnt.model = policy.publish(shape, {});
   } catch (...) { learnt.failure = std::current_exception(); }
   learnt.skipped = learner->take_skipped();
@@ -209,8 +235,7 @@ Learnt Engine::Parts::hand_over(double progress) {
   filling = (filling + 1) % fragments.size();
   // The fragment after this one is of the version that lies max_lag updates before it, whoever was
   // faster: results depend on no timing.
-  const auto lag = static_cast<std::size_t>(async.max_lag);
-  return aside->num_pending() > lag ? aside->take() : Learnt{};
+  return aside->num_pending() > static_cast<std::size_t>(lag) ? aside->take() : Learnt{};
 }
 
 Metrics Engine::Parts::take_up(Learnt learnt) {
@@ -221,7 +246,7 @@ Metrics Engine::Parts::take_up(Learnt learnt) {
 }
 
 void Engine::Parts::act_by(std::shared_ptr<const PolicyModel> model) {
-  sampler.adopt(model);
+  source->adopt(model);
   acting = std::move(model);
 }
 
@@ -230,12 +255,12 @@ void Engine::Parts::settle() const {
 }
 
 std::shared_ptr<const PolicyModel> Engine::Parts::publish() const {
-  return policy.publish(shape, sampler.obs_normaliser());
+  return policy.publish(shape, source->obs_normaliser());
 }
 
 void Engine::Parts::apply_tuning() {
   pool.use(threads.current());
-  sampler.set_block(blocks.current());
+  if (sampler != nullptr) { sampler->set_block(blocks.current()); }
 }
 
 void Engine::Parts::record_iteration() {
@@ -257,19 +282,20 @@ void Engine::Parts::record_iteration() {
   apply_tuning();
 }
 
-Engine::Engine(const RunPlan& plan, Peers& peers) : parts_(std::make_unique<Parts>(plan, peers)) {}
+Engine::Engine(const RunPlan& plan, Peers& peers, Carrier* carrier)
+    : parts_(std::make_unique<Parts>(plan, peers, carrier)) {}
 Engine::~Engine() = default;
 
 bool Engine::sample(std::int64_t num_steps) {
   const Stopwatch watch;
   try {
-    parts_->sampler.advance(num_steps);
+    parts_->source->advance(num_steps);
   } catch (...) {
-    parts_->whole = parts_->sampler.whole();
+    parts_->whole = parts_->source->whole();
     throw;
   }
   parts_->sample_s += watch.seconds();
-  return parts_->sampler.full();
+  return parts_->source->full();
 }
 
 Metrics Engine::update(double done) {
@@ -278,11 +304,11 @@ Metrics Engine::update(double done) {
   const double before = timesteps() - parts_->samples_per_update;
   const Stopwatch watch;
   parts_->whole = false;
-  parts_->sampler.finish();
+  parts_->source->finish();
   const double progress = std::clamp(std::max(before / total, done), 0.0, 1.0);
   Metrics metrics = parts_->take_up(parts_->hand_over(progress));
   if (SharedLearner* shared = parts_->envs->shared()) { shared->between_rollouts(parts_->join); }
-  parts_->sampler.restart(parts_->buffer());
+  parts_->source->restart(parts_->buffer());
   parts_->whole = true;
   parts_->update_s = watch.seconds();
   parts_->record_iteration();
@@ -323,13 +349,13 @@ std::optional<double> Engine::learner_idle_s() const {
 bool Engine::fused() const { return parts_->policy.is_fused(); }
 
 std::int64_t Engine::timesteps() const {
-  return parts_->sampler.steps_per_env() * parts_->config.env.num_envs;
+  return parts_->source->steps_per_env() * parts_->config.env.num_envs;
 }
 std::int64_t Engine::num_updates() const { return parts_->acting->version(); }
 std::int64_t Engine::steps_left() const {
-  return parts_->buffer().num_steps() - parts_->sampler.position();
+  return parts_->buffer().num_steps() - parts_->source->position();
 }
-Sampler& Engine::sampler() { return parts_->sampler; }
+FragmentSource& Engine::source() { return *parts_->source; }
 VecEnv& Engine::envs() { return *parts_->envs; }
 const VecEnv& Engine::envs() const { return *parts_->envs; }
 ThreadPool& Engine::pool() { return parts_->pool; }

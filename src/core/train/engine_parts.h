@@ -3,16 +3,18 @@
 
 #include "core/train/learner_thread.h"
 #include "core/train/tuner.h"
+#include "penstock/core/rollout/sampler.h"
 #include "penstock/core/train/engine.h"
 
 namespace penstock {
 
 /// In the order of construction: each part uses those above it.
 struct Engine::Parts {
-  Parts(const RunPlan& plan, Peers& peers);
+  Parts(const RunPlan& plan, Peers& peers, Carrier* carrier);
 
-  RunConfig config;
   AsyncConfig async;
+  RunConfig config;
+  std::int64_t lag;  // of a learner beside the sampler of this process
   std::int64_t samples_per_update;
   Shards shards;
   SharedLearner::Join join;
@@ -21,11 +23,13 @@ struct Engine::Parts {
   Policy policy;
   ThreadPool pool;                           // the sampler's
   std::unique_ptr<ThreadPool> learner_pool;  // null: the same
-  std::vector<Fragment> fragments;           // [max_lag + 1], filled in turns
+  std::vector<Fragment> fragments;           // [lag + 1], filled in turns
   std::size_t filling = 0;                   // which of them
   std::unique_ptr<Learner> learner;
   std::shared_ptr<const PolicyShape> shape;
-  Sampler sampler;
+  std::shared_ptr<const PolicyModel> acting;  // the source's version
+  Sampler* sampler = nullptr;                 // the source, where it is of this process
+  std::unique_ptr<FragmentSource> source;
 
   Tuner threads;
   Tuner blocks;
@@ -35,11 +39,12 @@ struct Engine::Parts {
   int choices = 0;
   bool whole = true;
   std::string measurement;
-  std::shared_ptr<const PolicyModel> acting;  // the sampler's version
   std::vector<SkippedMinibatch> skipped;
   std::unique_ptr<LearnerThread> aside;  // null: the learner takes turns with the sampler
 
   [[nodiscard]] Fragment& buffer() { return fragments[filling]; }
+  [[nodiscard]] std::unique_ptr<FragmentSource> make_source(const RunPlan& plan, Peers& peers,
+                                                            Carrier* carrier);
   /// A new version for whoever acts. The learner must be at rest.
   [[nodiscard]] std::shared_ptr<const PolicyModel> publish() const;
   /// Waits until the learner is.

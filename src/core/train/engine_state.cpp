@@ -19,6 +19,8 @@
 namespace penstock {
 namespace {
 
+constexpr const char* kElsewhere = "elsewhere";  // samplers in other processes
+
 /// Copies named tensors into a snapshot, over those of the last time where they fit.
 class Writer {
  public:
@@ -167,6 +169,13 @@ Metrics read_metrics(const Checkpoint& checkpoint, const std::string& name) {
 
 }  // namespace
 
+bool samples_elsewhere(const Checkpoint& checkpoint) {
+  const auto envs = checkpoint.tensors.find("envs");
+  if (envs == checkpoint.tensors.end()) { return false; }
+  return std::ranges::any_of(envs->second.tensors(),
+                             [](const TensorView& tensor) { return tensor.name == kElsewhere; });
+}
+
 void Engine::snapshot(Snapshot& into) const {
   Writer writer(into);
   Parts& p = *parts_;
@@ -178,13 +187,18 @@ void Engine::snapshot(Snapshot& into) const {
   for (const LearnerState::Entry& entry : learner.tensors) {
     writer.add(entry.file, entry.name, entry.tensor, entry.by_env ? 0 : -1);
   }
-  const Sampler::State sampler = p.sampler.save();
+  const FragmentSource::State sampler = p.source->save();
   writer.add("model", "normaliser.obs", sampler.obs_moments);
   writer.add("envs", "carry.obs", sampler.carry_obs, 0);
   writer.add("envs", "carry.legal", sampler.carry_legal, 0);
   writer.add("envs", "tally.obs", sampler.obs_tally, 0);
   writer.add("envs", "episodes", sampler.episodes, 0);
-  add_envs(*p.envs, into, writer);
+  writer.add("envs", kElsewhere, sampler.elsewhere);
+  if (p.sampler != nullptr) {
+    add_envs(*p.envs, into, writer);
+  } else {
+    into.env_bytes.clear();
+  }
   if (sampler.position > 0) {
     for (const auto& [name, tensor] : p.buffer().tensors()) {
       writer.add("envs", "rollout." + name, tensor, 1);
@@ -218,7 +232,7 @@ void Engine::start_from(const Checkpoint& checkpoint) {
   Parts& p = *parts_;
   detail::check_normalised(checkpoint, p.config.normalise.obs);
   if (p.config.normalise.obs) {
-    p.sampler.begin_with(detail::read_moments(checkpoint, p.envs->spec().obs.size()));
+    p.sampler->begin_with(detail::read_moments(checkpoint, p.envs->spec().obs.size()));
   }
   detail::read_weights(checkpoint, p.policy);
   p.act_by(p.publish());
@@ -243,12 +257,12 @@ void Engine::set_weights(const std::map<std::string, at::Tensor>& weights) {
 }
 
 /// The versions that a run of async.max_lag > 0 still needs, oldest first.
-void Engine::restore_versions(const Checkpoint& checkpoint) {
+void Engine::restore_versions(const Checkpoint& checkpoint,
+                              const std::map<std::string, std::int64_t>& counters) {
   Parts& p = *parts_;
-  const auto counters = detail::counters_of(checkpoint);
   const std::int64_t newest = detail::counter(counters, "updates");
   const std::int64_t behind = p.aside ? detail::counter(counters, "behind") : 0;
-  if (behind > std::min(newest, p.async.max_lag)) {
+  if (behind > std::min(newest, p.lag)) {
     throw DataError(fmt::format(
         "checkpoint: state.json: engine.behind is {} at update {} with async.max_lag = {}", behind,
         newest, p.async.max_lag));
@@ -274,34 +288,43 @@ void Engine::restore_versions(const Checkpoint& checkpoint) {
 
 void Engine::restore(const Checkpoint& checkpoint) {
   Parts& p = *parts_;
+  if (p.sampler != nullptr && samples_elsewhere(checkpoint)) {
+    throw DataError(
+        "the run has samplers in other processes, and goes on with them: penstock.ray.resume() of "
+        "Python");
+  }
   const auto counters = detail::counters_of(checkpoint);
-  restore_versions(checkpoint);
+  restore_versions(checkpoint, counters);
   const EnvSlice slice = p.shards.slice();
   load_learner(checkpoint, counters, slice, *p.learner);
-  load_shared(*p.envs, detail::shared_bytes(checkpoint));
-  load_envs(checkpoint, slice, *p.envs);
-
   detail::check_normalised(checkpoint, p.config.normalise.obs);
-  Sampler::State state;
+  FragmentSource::State state;
   state.position = detail::counter(counters, "position");
   state.steps_per_env = detail::counter(counters, "steps_per_env");
   check_place(state, slice.total(), checkpoint.step);
-  if (p.config.normalise.obs) {
-    state.obs_moments = detail::read_tensor(checkpoint, "model", "normaliser.obs");
-    state.obs_tally = detail::read_tensor(checkpoint, "envs", "tally.obs");
-  }
   const auto rows = [&](const std::string& name, std::int64_t dim) {
     return own_rows(detail::read_tensor(checkpoint, "envs", name), dim, slice);
   };
-  state.carry_obs = rows("carry.obs", 0);
-  if (p.buffer().legal.defined()) { state.carry_legal = rows("carry.legal", 0); }
-  state.episodes = detail::read_tensor(checkpoint, "envs", "episodes");
   if (state.position > 0) {
     for (const auto& [name, tensor] : p.buffer().tensors()) {
       detail::copy_into(rows("rollout." + name, 1), "envs", "rollout." + name, tensor);
     }
   }
-  p.sampler.load(state);
+  if (p.sampler == nullptr) {
+    state.elsewhere = detail::read_tensor(checkpoint, "envs", kElsewhere);
+    p.source->load(state);
+    return;
+  }
+  load_shared(*p.envs, detail::shared_bytes(checkpoint));
+  load_envs(checkpoint, slice, *p.envs);
+  if (p.config.normalise.obs) {
+    state.obs_moments = detail::read_tensor(checkpoint, "model", "normaliser.obs");
+    state.obs_tally = detail::read_tensor(checkpoint, "envs", "tally.obs");
+  }
+  state.carry_obs = rows("carry.obs", 0);
+  if (p.buffer().legal.defined()) { state.carry_legal = rows("carry.legal", 0); }
+  state.episodes = detail::read_tensor(checkpoint, "envs", "episodes");
+  p.source->load(state);
 }
 
 }  // namespace penstock

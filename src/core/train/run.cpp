@@ -104,7 +104,8 @@ Run::Run(std::shared_ptr<const RunPlan> plan, const std::string& dir, RunDir::Op
          const RunOptions& options)
     : plan_(possible(std::move(plan))),
       dir_(dir, mode, plan_->config().run.keep),
-      trainer_(std::make_unique<Trainer>(*plan_, dir_, options.listener, *options.peers)) {}
+      trainer_(std::make_unique<Trainer>(*plan_, dir_, options.listener, *options.peers,
+                                         options.carrier)) {}
 
 Run::~Run() = default;
 

@@ -22,11 +22,12 @@ constexpr const char* kMeanReward = "eval/mean_reward";
 
 }  // namespace
 
-Trainer::Trainer(const RunPlan& plan, RunDir& dir, RunListener listener, Peers& peers)
+Trainer::Trainer(const RunPlan& plan, RunDir& dir, RunListener listener, Peers& peers,
+                 Carrier* carrier)
     : plan_(plan),
       dir_(dir),
       listener_(std::move(listener)),
-      engine_(plan, peers),
+      engine_(plan, peers, carrier),
       crew_(std::make_unique<detail::Crew>(plan, engine_, peers)),
       num_ranks_(peers.size()),
       saver_(std::make_unique<detail::Saver>(plan_, dir_, engine_, *crew_, listener_)) {
@@ -138,7 +139,7 @@ bool Trainer::gather(const std::atomic<bool>& stop) {
       stepping = mishaps.seconds;
       report(mishaps);
     } catch (...) {
-      report({engine_.sampler().take_discarded(), engine_.envs().take_incidents()});
+      report({engine_.source().take_discarded(), engine_.source().take_incidents()});
       throw;
     }
     const double spent = watch.seconds();
@@ -185,7 +186,7 @@ Metrics Trainer::timed(const std::function<Metrics()>& update) {
   report_skipped();
   last_update_s_ = watch.seconds();
   learn_s_ += last_update_s_;
-  const SampleTime time = engine_.sampler().take_time();
+  const SampleTime time = engine_.source().take_time();
   sample_time_.env += time.env;
   sample_time_.infer += time.infer;
   sample_time_.copy += time.copy;

@@ -8,18 +8,10 @@
 #include "penstock/core/base/thread_pool.h"
 #include "penstock/core/env/vec_env.h"
 #include "penstock/core/peers/peers.h"
-#include "penstock/core/rollout/fragment.h"
+#include "penstock/core/rollout/fragment_source.h"
 #include "penstock/core/rollout/shards.h"
 
 namespace penstock {
-
-/// Seconds spent, summed over shards.
-/// More than the wall clock where shards run side by side.
-struct SampleTime {
-  double env = 0;    // stepping, and waiting for envs in other processes
-  double infer = 0;  // passes of the policy and drawing actions
-  double copy = 0;   // checks, normalising, statistics
-};
 
 /// Fills fragments: a block of envs steps and its next actions are chosen on the same thread,
 /// with no barrier between threads until the segment's end. A block is a shard, or, where the
@@ -30,7 +22,7 @@ struct SampleTime {
 ///     if (sampler.full()) { sampler.finish(); learn(buffer); sampler.restart(); }
 ///
 /// Not thread-safe: one caller, which owns the pool meanwhile.
-class Sampler {
+class Sampler final : public FragmentSource {
  public:
   struct Options {
     std::uint64_t seed = 0;      // of the actions drawn
@@ -43,28 +35,26 @@ class Sampler {
   /// first advance().
   Sampler(VecEnv& envs, std::vector<std::unique_ptr<Actor>> actors, const Shards& shards,
           Fragment& buffer, ThreadPool& pool, Peers& peers, const Options& options);
-  ~Sampler();
+  ~Sampler() override;
 
-  /// Acts with another version of the policy from the next step on. Not while advance() runs.
-  void adopt(const std::shared_ptr<const PolicyModel>& model);
+  void adopt(const std::shared_ptr<const PolicyModel>& model) override;
 
   /// Up to `num_steps` more steps of every env, at most to the end of the buffer. Throws DataError
   /// naming env and step when an env hands over something not finite, and what envs throw. The
   /// sampler and its envs then stand where they stood before the call, if whole().
-  void advance(std::int64_t num_steps);
+  void advance(std::int64_t num_steps) override;
   /// False once envs in other processes have failed in advance(): their state is lost.
-  [[nodiscard]] bool whole() const { return whole_; }
-  [[nodiscard]] bool full() const { return position_ == buffer_->num_steps(); }
-  /// Steps in the buffer.
-  [[nodiscard]] std::int64_t position() const { return position_; }
+  [[nodiscard]] bool whole() const override { return whole_; }
+  [[nodiscard]] bool full() const override { return position_ == buffer_->num_steps(); }
+  [[nodiscard]] std::int64_t position() const override { return position_; }
 
   /// The values of the last rows, and the normaliser's merge; the fragment is then whole.
   /// Call it when the rollout is full, before the learner.
-  void finish();
+  void finish() override;
   /// Starts the next rollout where the last one ended, in a fragment of the same shape: the same
   /// one, or another while the last is learnt from.
   /// Call it after finish(): the first row is normalised anew.
-  void restart(Fragment& into);
+  void restart(Fragment& into) override;
   void restart() { restart(*buffer_); }
 
   /// How many envs go through a segment together; 0 or too many: the whole shard. Without effect
@@ -75,35 +65,19 @@ class Sampler {
     return independent_rows_ && !options_.normalise_obs && envs_.async() == nullptr;
   }
 
-  /// Steps each env has taken since the run began.
-  [[nodiscard]] std::int64_t steps_per_env() const { return steps_per_env_; }
-  /// Episodes that ended since the last call, in the order of (shard, step, env).
-  std::vector<EpisodeEnd> take_episodes();
-  /// Episodes cut short by failures since the last call.
-  std::int64_t take_discarded();
-  SampleTime take_time();
+  [[nodiscard]] std::int64_t steps_per_env() const override { return steps_per_env_; }
+  /// In the order of (shard, step, env).
+  std::vector<EpisodeEnd> take_episodes() override;
+  std::int64_t take_discarded() override;
+  std::vector<Incident> take_incidents() override { return envs_.take_incidents(); }
+  SampleTime take_time() override;
 
-  [[nodiscard]] const ObsNormaliser& obs_normaliser() const { return obs_normaliser_; }
+  [[nodiscard]] const ObsNormaliser& obs_normaliser() const override { return obs_normaliser_; }
   /// What another run has seen of the observations counts as seen. Before the first step.
   void begin_with(std::vector<Moments> moments) { obs_normaliser_.set_moments(std::move(moments)); }
 
-  /// All that a resumed sampler needs besides the envs and the policy. The tensors alias live
-  /// memory where they can; `episodes` is [n, 9]: shard, total reward, length, success, env, and
-  /// the env's own statistics.
-  struct State {
-    std::int64_t position = 0;
-    std::int64_t steps_per_env = 0;
-    at::Tensor carry_obs;    // [N, F] raw rows to act on next, when position is 0
-    at::Tensor carry_legal;  // [N, A] or undefined
-    at::Tensor obs_moments;  // [F, 3] or undefined
-    at::Tensor obs_tally;    // [S, F, 3] or undefined, of the rollout in flight
-    at::Tensor episodes;     // [n, 9]
-  };
-  [[nodiscard]] State save() const;
-  /// The envs and the buffer's tensors are loaded by the caller. Rows are this process's; tallies
-  /// and episodes are the run's, of which it takes its own. Throws DataError when the state is
-  /// of another config.
-  void load(const State& state);
+  [[nodiscard]] State save() override;
+  void load(const State& state) override;
 
  private:
   struct Shard;

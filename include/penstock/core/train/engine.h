@@ -8,8 +8,9 @@
 
 #include "penstock/core/algo/learner.h"
 #include "penstock/core/peers/peers.h"
-#include "penstock/core/rollout/sampler.h"
+#include "penstock/core/rollout/fragment_source.h"
 #include "penstock/core/store/checkpoint.h"
+#include "penstock/core/train/carrier.h"
 #include "penstock/core/train/config.h"
 #include "penstock/core/train/evaluate.h"
 
@@ -29,7 +30,8 @@ class Engine {
   /// The share of this process, as `peers` deals it; they and the plan must outlive it. Makes envs,
   /// threads and buffers; sets libtorch to one intra-op thread. Throws ConfigError for a device or
   /// an instruction set that is not there.
-  explicit Engine(const RunPlan& plan, Peers& peers = alone());
+  /// With a carrier, which must outlive it, the envs are elsewhere, and it only learns.
+  explicit Engine(const RunPlan& plan, Peers& peers = alone(), Carrier* carrier = nullptr);
   ~Engine();
 
   /// Up to `num_steps` more steps of every env; true when the rollout is full.
@@ -72,7 +74,7 @@ class Engine {
   /// Steps of every env still missing in the rollout in flight.
   [[nodiscard]] std::int64_t steps_left() const;
   /// The parts; they live as long as the engine. Stepping them by hand spoils the run.
-  [[nodiscard]] Sampler& sampler();
+  [[nodiscard]] FragmentSource& source();
   [[nodiscard]] VecEnv& envs();
   [[nodiscard]] const VecEnv& envs() const;
   /// The newest version of the policy, of all rollouts that were handed to the learner, with the
@@ -103,9 +105,14 @@ class Engine {
 
  private:
   struct Parts;
-  void restore_versions(const Checkpoint& checkpoint);
+  void restore_versions(const Checkpoint& checkpoint,
+                        const std::map<std::string, std::int64_t>& counters);
   std::unique_ptr<Parts> parts_;
 };
+
+/// Whether a checkpoint is of a run whose samplers were in other processes. Without them an engine
+/// can take its policy, but not go on with it.
+bool samples_elsewhere(const Checkpoint& checkpoint);
 
 /// Owns all its bytes: the engine may move on, and another thread may write it meanwhile.
 struct Engine::Snapshot {

@@ -13,6 +13,7 @@
 
 namespace penstock {
 
+class Carrier;
 class Engine;
 class Trainer;
 
@@ -24,6 +25,8 @@ struct RunOptions {
   std::string dir = {};  // of a fresh run; empty: as the plan says
   /// The processes that train it together, of which this is rank 0; they outlive the run.
   Peers* peers = &alone();
+  /// What joins it to samplers in other processes, and outlives the run; null: it samples itself.
+  Carrier* carrier = nullptr;
 };
 
 /// The home of a run: its directory with config.toml and manifest.json, its lock, its instruction

@@ -51,9 +51,10 @@ class Trainer {
   /// Plan, directory and peers must outlive it.
   /// Makes the engine, and with it envs and threads. Of several processes this is rank 0; the
   /// others follow_run().
-  Trainer(const RunPlan& plan, RunDir& dir, RunListener listener, Peers& peers = alone());
+  Trainer(const RunPlan& plan, RunDir& dir, RunListener listener, Peers& peers = alone(),
+          Carrier* carrier = nullptr);
   ~Trainer();
-  Trainer(RunPlan&&, RunDir&, RunListener, Peers&) = delete;
+  Trainer(RunPlan&&, RunDir&, RunListener, Peers&, Carrier*) = delete;
 
   /// Continues from the newest whole checkpoint; DataError when there is none.
   /// Metrics that the directory holds beyond that checkpoint are dropped.

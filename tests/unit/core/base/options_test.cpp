@@ -226,3 +226,12 @@ TEST_CASE("spellings are the long names of all options, for suggestions") {
   }
   CHECK(nearest("--num-env", names) == "--num-envs");
 }
+
+TEST_CASE("a number too large for a flag is a mistake of usage") {
+  Options program("doc", "1.0");
+  bool bar = true;
+  program.add_flag("--bar,!--no-bar", bar, "");
+  std::string told;
+  CHECK(parse(program, {"--no-bar=99999999999999999999"}, &told) == Exit::usage);
+  CHECK(told.find("flags take none") != std::string::npos);
+}

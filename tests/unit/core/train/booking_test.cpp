@@ -122,7 +122,7 @@ TEST_CASE("a day of 64 envs, end to end") {
     const auto reward = rollout<float>(engine, "reward");                 // [T, N]
     const auto terminated = rollout<std::uint8_t>(engine, "terminated");  // [T, N]
     REQUIRE(reward.size() == kCustomers * kEnvs);
-    const std::vector<EpisodeEnd> ends = engine.sampler().take_episodes();
+    const std::vector<EpisodeEnd> ends = engine.source().take_episodes();
     REQUIRE(ends.size() == kEnvs);
     for (const EpisodeEnd& end : ends) {
       double sum = 0;

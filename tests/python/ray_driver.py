@@ -1,0 +1,123 @@
+"""A program that trains with penstock.ray in a network of its own, as Ray's ports are open to everybody:
+
+    unshare --net --pid --fork --kill-child --mount-proc python ray_driver.py '{"run": "...", "temporary": "..."}'
+
+Says in its last line what came of it, as JSON. What it is asked for: see WANTED.
+"""
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+
+import penstock
+
+SIOCSIFFLAGS, UP_AND_RUNNING = 0x8914, 0x41
+
+WANTED = {
+    "run": "",  # directory
+    "temporary": "",  # of Ray, a short path
+    "resume": False,
+    "replay": None,  # a file of arrivals
+    "config": {},  # keys beside those of config()
+    "num_actors": 2,
+    "kill_actors": 0,  # how many, one each time that an update was logged
+    "stop_actor": 0,  # for that many seconds, once
+    "kill_here": 0,  # this process, when so many steps are done
+    "end_at": 0,  # steps; not before those that were killed have filled fragments anew
+    "env": "cartpole",  # or "python", or "failing"
+}
+
+
+def open_loopback():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", UP_AND_RUNNING))
+
+
+def python_env():
+    import gymnasium
+
+    return gymnasium.make("CartPole-v1")
+
+
+def failing_env():
+    import gymnasium
+
+    class Failing(gymnasium.Wrapper):
+        def step(self, action):
+            raise ValueError("the sensor is not there")
+
+    return Failing(gymnasium.make("CartPole-v1"))
+
+
+def config(wanted):
+    keys = {"algo": "appo", "env.num_envs": 16, "async.max_lag": 4, "total_timesteps": 10_000_000, "seed": 3, "rollout.steps": 32,
+            "rollout.shards": 4, "run.save_every_s": 0.5, "run.eval_episodes": 2, "threads": 1}
+    return penstock.Config(**keys | wanted["config"])
+
+
+class Trouble(penstock.Callback):
+    """A callback that makes some."""
+
+    def __init__(self, wanted):
+        self.wanted, self.killed = wanted, 0
+
+    def pid(self, model, seat):
+        import ray
+
+        try:
+            return ray.get(model._carrier._places[seat].actor.here.remote(), timeout=5)
+        except ray.exceptions.RayError:
+            return None  # it is just being started
+
+    def on_log(self, model, now, metrics):
+        wanted = self.wanted
+        if wanted["kill_here"] and now.timesteps >= wanted["kill_here"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.killed < wanted["kill_actors"] and (pid := self.pid(model, self.killed % wanted["num_actors"])):
+            os.kill(pid, signal.SIGKILL)
+            self.killed += 1
+        if wanted["stop_actor"] and (pid := self.pid(model, 0)):
+            os.kill(pid, signal.SIGSTOP)
+            if os.fork() == 0:
+                time.sleep(wanted["stop_actor"])
+                os.kill(pid, signal.SIGCONT)
+                os._exit(0)
+            wanted["stop_actor"] = 0
+        return 0 < wanted["end_at"] <= now.timesteps and self.killed == wanted["kill_actors"] and self.recovered(model)
+
+    def recovered(self, model):
+        places = model._carrier._places[:self.killed]
+        return all(place.awake and place.number > 2 for place in places)
+
+
+def main():
+    wanted = WANTED | json.loads(sys.argv[1])
+    open_loopback()
+    os.environ["RAY_AUTH_MODE"] = "token"
+    os.environ["RAY_AUTH_TOKEN"] = "of-this-test"
+    import penstock.ray
+    import ray
+
+    ray.init(num_cpus=wanted["num_actors"], include_dashboard=False, log_to_driver=False, _temp_dir=wanted["temporary"],
+             _node_ip_address="127.0.0.1", object_store_memory=100_000_000)
+    trouble = Trouble(wanted)
+    options = {"num_actors": wanted["num_actors"], "replay_order": wanted["replay"], "callbacks": [trouble], "verbose": 0}
+    lost = []
+    leave = penstock.ray.Actors.__exit__
+    penstock.ray.Actors.__exit__ = lambda actors, *failure: (lost.append(actors.num_lost), leave(actors, *failure))[1]
+    if wanted["resume"]:
+        model = penstock.ray.resume(wanted["run"], **options)
+    else:
+        env = {"python": python_env, "failing": failing_env}.get(wanted["env"], wanted["env"])
+        model = penstock.ray.train(config(wanted), run_dir=wanted["run"], env=env, **options)
+    print(json.dumps({"digest": model.digest, "timesteps": model.summary.total_timesteps, "lost": lost[0], "killed": trouble.killed,
+                      "reward": model.evaluate(10).mean_reward}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""Samplers as actors of a real Ray, in a network and a tree of processes of their own.
+
+PENSTOCK_TEST_LONG_RAY=1 kills 50 actors and 10 learners instead of some.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+import penstock
+import penstock.ray
+
+LONG = os.environ.get("PENSTOCK_TEST_LONG_RAY") == "1"
+# The shell is the first process of its tree, which a signal from inside would not reach.
+ALONE = ["unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", '"$@"; exit $?', "sh"]
+DRIVER = pathlib.Path(__file__).parent / "ray_driver.py"
+
+
+@pytest.fixture
+def driver():
+    """Runs ray_driver.py; its answer, or its exit code and what it said."""
+    if subprocess.run([*ALONE, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no namespaces here: Ray's ports would be open to the network")
+    temporary = tempfile.mkdtemp(prefix="r", dir="/tmp")  # short: the paths of sockets are
+
+    def run(code=0, **wanted):
+        done = subprocess.run([*ALONE, sys.executable, str(DRIVER), json.dumps({"temporary": temporary} | wanted)], timeout=600,
+                              capture_output=True, text=True)
+        assert done.returncode == code, f"exit {done.returncode}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+        answers = [line for line in done.stdout.splitlines() if line.startswith("{")]  # Ray has its say there too
+        return json.loads(answers[-1]) if code == 0 else done.stderr
+
+    yield run
+    shutil.rmtree(temporary, ignore_errors=True)
+
+
+def arrivals(run):
+    return [tuple(json.loads(line)) for line in (run / "arrivals.jsonl").read_text().splitlines()]
+
+
+def test_actors_and_learner_die_and_the_order_of_arrivals_repeats_the_run(driver, tmp_path):
+    """Killed anywhere it goes on, and the whole history has one digest."""
+    run = tmp_path / "run"
+    learners = 10 if LONG else 1
+    each = 40_000 if LONG else 20_000  # steps between two deaths of the learner
+    for sitting in range(learners):
+        begin = {"resume": sitting > 0, "kill_actors": 4 if LONG else 0}
+        driver(code=137, run=str(run), kill_here=each * (sitting + 1), **begin)
+    ended = driver(run=str(run), resume=True, kill_actors=10 if LONG else 1, end_at=each * (learners + 1))
+    assert ended["killed"] == (10 if LONG else 1)
+    assert ended["lost"] >= ended["killed"]  # each was noticed
+
+    order = arrivals(run)
+    assert len({fragment[:3] for fragment in order}) == len(order)  # none twice
+    assert max(epoch for _, epoch, _, _ in order) >= 1  # who came after a dead one began anew
+    assert 0 <= ended["timesteps"] // (16 * 32) - max(version for *_, version in order) <= 1
+
+    repeated = driver(run=str(tmp_path / "again"), replay=str(run / "arrivals.jsonl"), end_at=ended["timesteps"])
+    assert repeated["digest"] == ended["digest"]
+    assert repeated["lost"] == 0
+    again = arrivals(tmp_path / "again")
+    assert again == order[:len(again)]  # what arrived after the last update belongs to no run yet
+    assert len(order) - len(again) <= 4  # two of each actor
+
+    evaluated = penstock.PPO.load(run)
+    assert evaluated.digest == ended["digest"]
+    assert evaluated.num_timesteps == ended["timesteps"]
+    with pytest.raises(penstock.DataError, match="penstock.ray.resume"):
+        evaluated.learn(1000)
+
+
+def test_envs_of_python_in_actors_and_one_that_stands_still(driver, tmp_path):
+    """Others go on meanwhile; what it brings too late is dropped."""
+    run = tmp_path / "run"
+    ended = driver(run=str(run), env="python", stop_actor=60 if LONG else 3, num_actors=2,
+                   config={"env.num_envs": 4, "rollout.shards": 2, "total_timesteps": 60_000 if LONG else 6_000, "workers": 0})
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    lags = [line["async/lag"] for line in lines if "async/lag" in line]
+    assert max(lags) <= 4
+    assert min(line["async/seats"] for line in lines if "async/seats" in line) == 1  # one actor fed the learner alone
+    assert ended["lost"] == 0
+
+
+def test_an_env_that_fails_ends_the_run_and_is_told(driver, tmp_path):
+    assert "the sensor is not there" in driver(code=1, run=str(tmp_path / "run"), env="failing", config={"workers": 0, "total_timesteps": 6_000})
+
+
+@pytest.mark.parametrize("keys, num_actors, told", [
+    ({"algo": "ppo"}, 2, "algo = ppo.*appo"),
+    ({"algo": "appo", "async.max_lag": 0}, 2, "async.max_lag = 0"),
+    ({"algo": "appo"}, 3, "cannot be dealt"),
+    ({"algo": "appo"}, 0, "cannot be dealt"),
+])
+def test_what_cannot_be_is_said_before_anything_starts(keys, num_actors, told):
+    config = penstock.Config(**{"env.id": "cartpole", "env.num_envs": 16} | keys)
+    with pytest.raises(penstock.ConfigError, match=told):
+        penstock.ray.train(config, num_actors)
+
+
+def test_an_order_that_is_none(tmp_path):
+    (tmp_path / "order").write_text("[1, 2]\n")
+    config = penstock.Config(**{"env.id": "cartpole", "env.num_envs": 16, "algo": "appo"})
+    with pytest.raises(penstock.DataError, match="not an order of arrivals"):
+        penstock.ray.train(config, 2, replay_order=tmp_path / "order")
