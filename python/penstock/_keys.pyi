@@ -330,12 +330,12 @@ class A2cSection(object):
 
 
 class AsyncKeys(TypedDict, total=False):
-    max_lag: int
+    max_lag: int | Literal["auto"]
     sampler_threads: int | Literal["auto"]
 
 
 class AsyncSection(object):
-    max_lag: int
+    max_lag: int | Literal["auto"]
     sampler_threads: int | Literal["auto"]
 
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from penstock._keys import Keys
 
 REPLAYS = "replays"  # where failures of a run without a directory of its own are kept
+LAG = "async.max_lag"
+MEASURED = -1  # what LAG = "auto" is
 
 
 class Normaliser(NamedTuple):
@@ -237,6 +239,7 @@ class PPO(Acting):
             self._training = _core.Training(plan, str(self._run_dir), fresh, progress, logged, note, self._carrier)
             if self._carrier is not None:
                 self._carrier.keep_order(self._run_dir)
+            self._keep_lag()
             if self._given:
                 _core.set_weights(self._training.engine, self._given)
                 self._training.save()  # from here on the run has them
@@ -244,6 +247,13 @@ class PPO(Acting):
         except BaseException:
             self._run_dir = None if fresh else self._run_dir
             raise
+
+    def _keep_lag(self) -> None:
+        """A lag that was left to be measured is a number once the run has begun."""
+        if self.config.to_dict().get(LAG) == MEASURED:
+            recorded = _core.recorded_settings(str(self._run_dir), True)
+            self.config.update({LAG: next(value for path, value, _ in recorded.lines() if path == LAG)})
+            self._use_plan()
 
     def _temporary_folder(self) -> str:
         self._temporary = True
@@ -266,7 +276,8 @@ class PPO(Acting):
                 return any([bool(watcher.on_log(self, now, latest.copy())) for watcher in watchers])
 
         def note(text: str) -> None:
-            if self.verbose > 1 or text.startswith("warning"):
+            chosen = self.verbose > 0 and text.startswith(LAG)  # results depend on it
+            if self.verbose > 1 or chosen or text.startswith("warning"):
                 shown.say(f"penstock: {self._with_replay(text)}")
 
         return progress, logged, note

@@ -5,9 +5,10 @@ PENSTOCK_TEST_KILLS sets how many kills (3; the long version is 50).
 
 import json
 import time
+import tomllib
 
 import pytest
-from ranks import Ranks
+from ranks import Ranks, train
 from test_kill import RUN, kill_and_resume
 
 PYTHON = ["--env", "bad_envs:Plain", "--num-envs", 8, "--total-timesteps", 4_000, "--set", "env.num_workers=2",
@@ -42,6 +43,31 @@ def test_several_processes_learn_in_step(penstock, tmp_path):
         for code, _, err in ranks.ends(60):
             assert code == 78, err
             assert "--algo ppo" in err
+
+
+def recorded_lag(run_dir):
+    return tomllib.loads((run_dir / "config.toml").read_text())["async"]["max_lag"]
+
+
+def test_auto_is_a_number_from_the_first_checkpoint_on(penstock, python_env, tmp_path):
+    told = penstock("train", *PYTHON, *appo("auto"), "--json", "--run-dir", tmp_path / "auto")
+    lag = recorded_lag(tmp_path / "auto")
+    assert lag in (0, 1) and f"async.max_lag = {lag} (0: " in told.stderr
+    digest = json.loads(told.stdout.splitlines()[-1])["digest"]
+    assert penstock.json("train", *PYTHON, *appo(lag), "--run-dir", tmp_path / "given")["digest"] == digest
+    assert penstock.json("resume", tmp_path / "auto")["digest"] == digest and recorded_lag(tmp_path / "auto") == lag
+
+
+def test_a_dry_run_measures_nothing_and_says_that_a_run_will(penstock, tmp_path):
+    told = penstock("train", *appo("auto"), "--dry-run", "--run-dir", tmp_path / "run").stdout
+    assert 'max_lag = "auto"' in told and "async.max_lag is measured when the run begins" in told
+    assert not (tmp_path / "run").exists()
+
+
+def test_auto_of_several_processes_is_learning_in_step(penstock, tmp_path):
+    beside = train(penstock, 2, "train", *RUN, *appo("auto"), "--run-dir", tmp_path / "auto")
+    assert recorded_lag(tmp_path / "auto") == 0
+    assert beside["digest"] == penstock.json("train", *RUN, "--run-dir", tmp_path / "ppo")["digest"]
 
 
 def test_what_waits_for_the_learner_is_told(penstock, tmp_path):

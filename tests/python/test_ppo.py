@@ -54,6 +54,16 @@ class TestLikeTheCommandLine:
         assert ppo().learn(2048).digest != ppo(seed=4).learn(2048).digest
         assert ppo().learn(2048).digest != ppo(ppo={"clip": 0.1}).learn(2048).digest
 
+    def test_a_measured_lag_is_a_number_once_the_run_has_begun(self, tmp_path, capsys):
+        model = penstock.PPO("cartpole", 16, 3, algo="appo", async_={"max_lag": "auto"}, run_dir=tmp_path / "run", **SMALL)
+        model.learn(2048)
+        lag = model.config.async_.max_lag
+        assert lag in (0, 1) and f"async.max_lag = {lag} (0: " in "".join(capsys.readouterr())
+        assert penstock.PPO.load(tmp_path / "run").config.async_.max_lag == lag
+        given = ppo(algo="appo", async_={"max_lag": lag})
+        assert given.learn(2048).digest == model.digest
+        assert given.learn(2048).digest == model.learn(2048).digest  # goes on with it
+
     def test_a_second_learn_is_a_resume(self, cli, tmp_path):
         run = tmp_path / "run"
         cli("train", "--num-envs", 16, "--seed", 3, "--total-timesteps", 4096, *flags(SMALL), "--run-dir", run)

@@ -115,6 +115,7 @@ Exit print_plan(const RunPlan& plan, bool json) {
                 {"run_dir", plan.run_dir()},
                 {"warnings", warnings}};
     if (epochs) { out["epochs"] = {{"whole", epochs->whole}, {"remainder", epochs->remainder}}; }
+    if (plan.algorithm().leaves_lag_open()) { out["measured_first"] = {"async.max_lag"}; }
     fmt::print("{}\n", to_text(out));
     return Exit::ok;
   }
@@ -129,6 +130,9 @@ Exit print_plan(const RunPlan& plan, bool json) {
       "# memory: {:.1f} MB = rollout {:.1f}, weights {:.1f}, optimiser {:.1f}, batches {:.1f}\n",
       megabytes(memory.total()), megabytes(memory.rollout), megabytes(memory.weights),
       megabytes(memory.optimiser), megabytes(memory.batches));
+  if (plan.algorithm().leaves_lag_open()) {
+    fmt::print("# async.max_lag is measured when the run begins, and written to its config.toml\n");
+  }
   for (const std::string& warning : plan.warnings()) { fmt::print("# warning: {}\n", warning); }
   return Exit::ok;
 }

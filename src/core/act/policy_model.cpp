@@ -84,11 +84,10 @@ ObsNormaliser read_normaliser(const Safetensors& file, const PolicyShape& shape)
 PolicyModel::PolicyModel(std::shared_ptr<const PolicyShape> shape, std::span<const float> weights,
                          ObsNormaliser normaliser, std::int64_t version)
     : shape_(std::move(shape)),
-      weights_(weights.size()),
+      weights_(weights),
       normaliser_(std::move(normaliser)),
       version_(version) {
   PENSTOCK_CHECK(std::ssize(weights), ==, shape_->num_floats);
-  std::ranges::copy(weights, weights_.data());
 }
 
 std::shared_ptr<const PolicyModel> PolicyModel::load(const std::string& path) {

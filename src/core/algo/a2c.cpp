@@ -39,32 +39,62 @@ Metrics A2c::update(Fragment& rollout, double progress) {
   const double rate =
       config_.learning_rate *
       detail::Schedule(config_.learning_rate_schedule, kA2cRateKey, config_.warm_up)(progress);
-  const Targets& targets = targets_.compute(rollout, detail::judge_by(*gradients_, parts_.shards));
+  const bool one_pass =
+      !config_.normalise_advantage && gradients_->in_one_pass() && targets_.is_old(rollout);
+  const Targets& targets =
+      one_pass ? targets_.prepare(rollout)
+               : targets_.compute(rollout, detail::judge_by(*gradients_, parts_.shards));
   gradients_->begin(rollout, targets,
                     {.clip = kNoClip,
                      .value_weight = config_.value_weight,
                      .entropy_weight = config_.entropy_weight});
-  learn(rollout, targets, rate);
+  const Scale scale =
+      one_pass ? differentiate_old(rollout, targets) : differentiate(rollout, targets.advantage);
+  take_step(rollout, targets, scale, rate);
   parts_.policy.set_version(parts_.policy.version() + 1);
   return report(rollout, targets, rate);
 }
 
 std::vector<SkippedMinibatch> A2c::take_skipped() { return skipped_->take(); }
 
-/// One step, unless its gradient is not finite.
-void A2c::learn(const Fragment& rollout, const Targets& targets, double rate) {
-  const Moments all = advantage_moments(rollout, targets.advantage);
+/// Every shard's gradient.
+A2c::Scale A2c::differentiate(const Fragment& rollout, const at::Tensor& advantage) {
+  const Moments all = advantage_moments(rollout, advantage);
   const double deviation = std::sqrt(all.m2 / std::max(1.0, all.count - 1));
-  const double mean = config_.normalise_advantage ? all.mean : 0.0;
-  const double scale = config_.normalise_advantage ? 1.0 / (deviation + 1e-8) : 1.0;
+  const Scale scale =
+      config_.normalise_advantage ? Scale{all.mean, 1.0 / (deviation + 1e-8)} : Scale{};
   parts_.pool.run(parts_.shards.count(), [&](std::size_t s) {
     gradients_->compute({.shard = s,
                          .samples = samples_[s],
                          .count = all.count,
-                         .advantage_mean = mean,
-                         .advantage_scale = scale});
+                         .advantage_mean = scale.mean,
+                         .advantage_scale = scale.factor});
     detail::spoil_unless_finite(*gradients_, parts_.policy, s);
   });
+  return scale;
+}
+
+/// The same of an older policy's rollout, whose targets are computed on the way.
+A2c::Scale A2c::differentiate_old(Fragment& rollout, const Targets& targets) {
+  const GaeConfig config{.gamma = config_.gamma, .lambda = config_.gae_lambda};
+  const std::size_t count = rollout.num_steps() * parts_.shards.total_envs();
+  parts_.pool.run(parts_.shards.count(), [&](std::size_t s) {
+    const EnvRange range = parts_.shards.range(s);
+    detail::list_samples(range, rollout.num_steps(), rollout.num_envs(), samples_[s]);
+    gradients_->compute_old({.shard = s,
+                             .range = range,
+                             .count = static_cast<double>(count),
+                             .config = config,
+                             .rollout = rollout,
+                             .into = targets});
+    detail::spoil_unless_finite(*gradients_, parts_.policy, s);
+  });
+  return {};
+}
+
+/// Unless the gradient is not finite.
+void A2c::take_step(const Fragment& rollout, const Targets& targets, const Scale& scale,
+                    double rate) {
   if (adam_.step(rate)) {
     adam_.catch_up();
     return skipped_->made();
@@ -72,8 +102,8 @@ void A2c::learn(const Fragment& rollout, const Targets& targets, double rate) {
   detail::MinibatchRows rows{.rollout = rollout,
                              .targets = targets,
                              .samples = {},
-                             .advantage_mean = mean,
-                             .advantage_scale = scale,
+                             .advantage_mean = scale.mean,
+                             .advantage_scale = scale.factor,
                              .loss = detail::forget_minibatch(*gradients_, parts_.policy)};
   for (const auto& part : samples_) {
     rows.samples.insert(rows.samples.end(), part.begin(), part.end());

@@ -14,7 +14,14 @@ class AsyncFactory final : public Factory {
     for (Field& field : fields_of(async_, "async.")) { all.push_back(std::move(field)); }
     return all;
   }
-  [[nodiscard]] AsyncConfig async() const override { return async_; }
+  [[nodiscard]] AsyncConfig async() const override {
+    AsyncConfig now = async_;
+    if (leaves_lag_open()) { now.max_lag = 0; }
+    return now;
+  }
+  [[nodiscard]] bool leaves_lag_open() const override {
+    return async_.max_lag == AsyncConfig::kMeasured;
+  }
 
  private:
   AsyncConfig async_;

@@ -24,35 +24,27 @@ constexpr float kMostTrust = 1.0F;
 
 /// `ratio` is not looked at unless `Corrected`, so that plain GAE stays the loop that it was.
 template <bool Corrected>
-void compute_targets(const Fragment& fragment, const at::Tensor& ratio, EnvRange range,
-                     const GaeConfig& config, const Targets& into) {
+void target_step(const Fragment& fragment, std::span<const float> ratio, std::int64_t t,
+                 EnvRange range, const GaeConfig& config, std::span<float> running,
+                 const Targets& into) {
   const float discount = config.gamma;
   const float trace = config.gamma * config.lambda;
-  const std::size_t size = range.size();
-  std::vector<float> running(size, 0.0F);
-  std::vector<float> trust(Corrected ? size : 0);
-  for (std::int64_t t = fragment.num_steps() - 1; t >= 0; --t) {
-    const auto value = fragment.rows<const float>(fragment.value, t, range);
-    const auto next_value = fragment.rows<const float>(fragment.value, t + 1, range);
-    const auto final_value = fragment.rows<const float>(fragment.final_value, t, range);
-    const auto reward = fragment.rows<const float>(fragment.reward, t, range);
-    const auto terminated = fragment.rows<const bool>(fragment.terminated, t, range);
-    const auto truncated = fragment.rows<const bool>(fragment.truncated, t, range);
-    const auto advantages = fragment.rows<float>(into.advantage, t, range);
-    const auto targets = fragment.rows<float>(into.value, t, range);
-    if constexpr (Corrected) {
-      const auto ratios = fragment.rows<const float>(ratio, t, range);
-      for (std::size_t i = 0; i < size; ++i) { trust[i] = std::min(ratios[i], kMostTrust); }
-    }
-    for (std::size_t i = 0; i < size; ++i) {
-      const float future = terminated[i] ? 0.0F : truncated[i] ? final_value[i] : next_value[i];
-      const float carried = terminated[i] || truncated[i] ? 0.0F : running[i];
-      const float delta = reward[i] + discount * future - value[i];
-      running[i] = delta + trace * carried;
-      if constexpr (Corrected) { running[i] *= trust[i]; }
-      advantages[i] = running[i];
-      targets[i] = running[i] + value[i];
-    }
+  const auto value = fragment.rows<const float>(fragment.value, t, range);
+  const auto next_value = fragment.rows<const float>(fragment.value, t + 1, range);
+  const auto final_value = fragment.rows<const float>(fragment.final_value, t, range);
+  const auto reward = fragment.rows<const float>(fragment.reward, t, range);
+  const auto terminated = fragment.rows<const bool>(fragment.terminated, t, range);
+  const auto truncated = fragment.rows<const bool>(fragment.truncated, t, range);
+  const auto advantages = fragment.rows<float>(into.advantage, t, range);
+  const auto targets = fragment.rows<float>(into.value, t, range);
+  for (std::size_t i = 0; i < range.size(); ++i) {
+    const float future = terminated[i] ? 0.0F : truncated[i] ? final_value[i] : next_value[i];
+    const float carried = terminated[i] || truncated[i] ? 0.0F : running[i];
+    const float delta = reward[i] + discount * future - value[i];
+    running[i] = delta + trace * carried;
+    if constexpr (Corrected) { running[i] *= std::min(ratio[i], kMostTrust); }
+    advantages[i] = running[i];
+    targets[i] = running[i] + value[i];
   }
 }
 
@@ -60,12 +52,25 @@ void compute_targets(const Fragment& fragment, const at::Tensor& ratio, EnvRange
 
 void compute_gae(const Fragment& fragment, EnvRange range, const GaeConfig& config,
                  const Targets& into) {
-  compute_targets<false>(fragment, {}, range, config, into);
+  std::vector<float> running(range.size(), 0.0F);
+  for (std::int64_t t = fragment.num_steps() - 1; t >= 0; --t) {
+    target_step<false>(fragment, {}, t, range, config, running, into);
+  }
+}
+
+void vtrace_step(const Fragment& fragment, std::span<const float> ratio, std::int64_t t,
+                 EnvRange range, const GaeConfig& config, std::span<float> running,
+                 const Targets& into) {
+  target_step<true>(fragment, ratio, t, range, config, running, into);
 }
 
 void compute_vtrace(const Fragment& fragment, const at::Tensor& ratio, EnvRange range,
                     const GaeConfig& config, const Targets& into) {
-  compute_targets<true>(fragment, ratio, range, config, into);
+  std::vector<float> running(range.size(), 0.0F);
+  for (std::int64_t t = fragment.num_steps() - 1; t >= 0; --t) {
+    vtrace_step(fragment, fragment.rows<const float>(ratio, t, range), t, range, config, running,
+                into);
+  }
 }
 
 GaeTargets::GaeTargets(const LearnerParts& parts, const GaeConfig& config)
@@ -73,13 +78,18 @@ GaeTargets::GaeTargets(const LearnerParts& parts, const GaeConfig& config)
       config_(config),
       rewards_(parts.shards.num_envs(), config.gamma, parts.clip_reward) {}
 
-const Targets& GaeTargets::compute(Fragment& fragment, const Judge& judge) {
+const Targets& GaeTargets::prepare(Fragment& fragment) {
   at::Tensor& advantage = targets_.advantage;
   if (!advantage.defined() || advantage.sizes() != fragment.reward.sizes()) {
     advantage = at::zeros_like(fragment.reward);
     targets_.value = at::zeros_like(fragment.reward);
   }
   if (parts_.scale_rewards) { scale_rewards(fragment); }
+  return targets_;
+}
+
+const Targets& GaeTargets::compute(Fragment& fragment, const Judge& judge) {
+  prepare(fragment);
   if (is_old(fragment)) {
     correct(fragment, judge);
     return targets_;

@@ -24,6 +24,16 @@ struct MinibatchPart {
   bool value = true;
 };
 
+/// A shard's rows of an older policy, all of which are one minibatch with those of other shards.
+struct OldRows {
+  std::size_t shard = 0;
+  EnvRange range;
+  double count = 1;  // samples over all shards
+  const GaeConfig& config;
+  Fragment& rollout;  // gets the learning policy's log-probabilities and values
+  const Targets& into;
+};
+
 /// At least one of the two is learnt.
 inline Outputs learnt(bool policy, bool value) {
   return !value ? Outputs::policy : !policy ? Outputs::value : Outputs::both;
@@ -57,6 +67,11 @@ class Gradients {
   /// Replaces policy.gradient(part.shard), at least of parameters that have a part in what is
   /// learnt.
   virtual void compute(const MinibatchPart& part) = 0;
+  /// Whether compute_old() can be called.
+  [[nodiscard]] virtual bool in_one_pass() const { return false; }
+  /// judge(), compute_vtrace() and compute() of all rows with their advantages as they are, in one
+  /// pass of the network. After begin().
+  virtual void compute_old(const OldRows& /*rows*/) {}
   /// Of the update so far. Waits for the device.
   [[nodiscard]] virtual UpdateSums sums(std::size_t shard) const = 0;
   /// Whether the loss of the last compute() is; true where a device would have to be waited for.

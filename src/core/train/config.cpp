@@ -47,7 +47,9 @@ std::unique_ptr<LearnerFactory> Catalog::algorithm(const std::string& name) cons
 }
 
 RunPlan::RunPlan(const Settings& settings, const Catalog& catalog)
-    : env_(catalog.env(chosen(settings, "env.id", config_.env.id))),
+    : settings_(settings),
+      catalog_(catalog),
+      env_(catalog.env(chosen(settings, "env.id", config_.env.id))),
       network_(catalog.network(chosen(settings, "net.kind", config_.net.kind))),
       algorithm_(catalog.algorithm(chosen(settings, "algo", config_.algo))),
       fields_(fields_of(config_)) {
@@ -62,6 +64,13 @@ RunPlan::RunPlan(const Settings& settings, const Catalog& catalog)
 }
 
 RunPlan::~RunPlan() = default;
+
+std::shared_ptr<const RunPlan> RunPlan::with(const std::string& path, const std::string& text,
+                                             const std::string& origin) const {
+  Settings settings = settings_;
+  settings.add(path, text, origin);
+  return std::make_shared<RunPlan>(settings, catalog_);
+}
 
 std::int64_t RunPlan::horizon() const {
   return config_.rollout.steps * algorithm_->rollouts_per_update();
@@ -152,7 +161,8 @@ MemoryEstimate RunPlan::memory() const {
   const std::int64_t minibatch = algorithm_->minibatch(samples_per_update());
   const std::int64_t part = minibatch / std::min(config_.rollout.shards, config_.env.num_envs) + 1;
   const std::int64_t piece = std::min(part, rows_per_piece(*network));
-  const std::int64_t lag = algorithm_->async().max_lag;
+  // An open lag is tried out with 1.
+  const std::int64_t lag = algorithm_->leaves_lag_open() ? 1 : algorithm_->async().max_lag;
   return {.rollout = (lag + 1) * (horizon() + 1) * config_.env.num_envs * row,
           .weights = weights * (1 + lag + config_.rollout.shards),
           .optimiser = 2 * weights,

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <utility>
 
+#include "core/train/choose_lag.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/json_value.h"
 #include "penstock/core/base/limits.h"
@@ -102,10 +103,16 @@ void take_policy(Engine& engine, const std::string& path, const Note& note) {
 
 Run::Run(std::shared_ptr<const RunPlan> plan, const std::string& dir, RunDir::Open mode,
          const RunOptions& options)
-    : plan_(possible(std::move(plan))),
-      dir_(dir, mode, plan_->config().run.keep),
-      trainer_(std::make_unique<Trainer>(*plan_, dir_, options.listener, *options.peers,
-                                         options.carrier)) {}
+    : plan_(possible(std::move(plan))), dir_(dir, mode, plan_->config().run.keep) {
+  // Once the directory is known to be this run's: what it measures for may begin.
+  if (options.carrier == nullptr) {
+    plan_ = mode == RunDir::Open::fresh
+                ? detail::with_measured_lag(plan_, *options.peers, options.listener.note)
+                : detail::with_recorded_lag(plan_, dir_);
+  }
+  trainer_ =
+      std::make_unique<Trainer>(*plan_, dir_, options.listener, *options.peers, options.carrier);
+}
 
 Run::~Run() = default;
 

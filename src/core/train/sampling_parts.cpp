@@ -14,7 +14,7 @@ std::vector<std::unique_ptr<Actor>> make_actors(const std::shared_ptr<const Poli
 
 void require_remote(const RunPlan& plan, VecEnv& envs) {
   const RunConfig& config = plan.config();
-  if (plan.algorithm().async().max_lag == 0) {
+  if (plan.algorithm().async().max_lag < 1) {  // auto is none either
     throw ConfigError(
         "samplers in other processes are always a little behind the learner: use --algo appo or "
         "impala with async.max_lag = 1 or more");

@@ -78,7 +78,14 @@ class A2c final : public Learner {
 
  private:
   [[nodiscard]] Moments advantage_moments(const Fragment& rollout, const at::Tensor& advantage);
-  void learn(const Fragment& rollout, const Targets& targets, double rate);
+  /// What is taken from advantages, and what they are then multiplied by.
+  struct Scale {
+    double mean = 0;
+    double factor = 1;
+  };
+  Scale differentiate(const Fragment& rollout, const at::Tensor& advantage);
+  Scale differentiate_old(Fragment& rollout, const Targets& targets);
+  void take_step(const Fragment& rollout, const Targets& targets, const Scale& scale, double rate);
   [[nodiscard]] Metrics report(const Fragment& rollout, const Targets& targets, double rate) const;
 
   A2cConfig config_;

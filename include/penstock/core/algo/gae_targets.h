@@ -1,7 +1,9 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <functional>
+#include <span>
 
 #include "penstock/core/algo/learner.h"
 #include "penstock/core/algo/reward_normaliser.h"
@@ -43,6 +45,12 @@ using Judge = std::function<void(const Fragment&, std::size_t shard, const Judge
 /// over the older one's. Where all ratios are 1 it has the bits of compute_gae().
 void compute_vtrace(const Fragment& fragment, const at::Tensor& ratio, EnvRange range,
                     const GaeConfig& config, const Targets& into);
+/// One step of it, for whoever goes from the last step to the first himself: row t + 1 of the
+/// values and, of these envs, `ratio` of step t are there. `running` is what the step after it
+/// left, zeros after the last one.
+void vtrace_step(const Fragment& fragment, std::span<const float> ratio, std::int64_t t,
+                 EnvRange range, const GaeConfig& config, std::span<float> running,
+                 const Targets& into);
 
 /// What a learner aims at: advantages and the value's targets of a fragment, after its rewards were
 /// scaled where the run does so.
@@ -57,6 +65,8 @@ class GaeTargets {
   /// own log-probabilities and values, as if it had acted, and what it would have done otherwise is
   /// in the targets.
   const Targets& compute(Fragment& fragment, const Judge& judge);
+  /// Room for the targets, which the caller computes; scales the rewards.
+  const Targets& prepare(Fragment& fragment);
   /// Whether a row is of another version than the policy that learns.
   [[nodiscard]] bool is_old(const Fragment& fragment) const;
 

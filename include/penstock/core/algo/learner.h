@@ -92,15 +92,18 @@ class Learner {
 /// How far sampling may be ahead of learning.
 /// 0: they take turns, and every rollout is learnt by the policy that sampled it.
 struct AsyncConfig {
-  std::int64_t max_lag = 1;          // updates
+  static constexpr std::int64_t kMeasured = -1;
+  std::int64_t max_lag = 1;          // updates; kMeasured is auto
   std::int64_t sampler_threads = 0;  // 0: as many as `threads`
 
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit("max_lag", max_lag,
-          "updates that a rollout's policy is behind when it is learnt from; envs step while the "
-          "learner learns. 0: they take turns",
-          Range{0, 16});
+    visit(
+        "max_lag", max_lag,
+        "updates that a rollout's policy is behind when it is learnt from; envs step while the "
+        "learner learns. 0: they take turns; auto: 0, or 1 where that measures clearly faster when "
+        "the run begins",
+        Range{0, 16, true, kMeasured});
     visit("sampler_threads", sampler_threads,
           "threads that step envs, beside those of the learner; auto: as many as `threads`. Never "
           "changes results",
@@ -125,7 +128,10 @@ class LearnerFactory {
   /// At most `samples`; memory is estimated by it.
   [[nodiscard]] virtual std::int64_t minibatch(std::int64_t samples) const = 0;
   /// How its learners run beside the sampler; they then correct for policies that are behind.
+  /// The lag is a number: 0 as long as it is open.
   [[nodiscard]] virtual AsyncConfig async() const { return {.max_lag = 0}; }
+  /// Whether the lag is to be measured before a run begins.
+  [[nodiscard]] virtual bool leaves_lag_open() const { return false; }
   /// Rollouts of rollout.steps that one update learns from.
   [[nodiscard]] virtual std::int64_t rollouts_per_update() const { return 1; }
   /// A learner of the same kind that makes one gradient step of the whole fragment, for warm_up().

@@ -196,7 +196,7 @@ inline constexpr const char* kMinibatchKey = "minibatch";
 ///     settings.add_assignment("env.id=cartpole", "--set");
 ///     const RunPlan plan(settings, default_catalog());
 ///
-/// Immutable once made: threads may share it. It keeps the factories, not the catalog.
+/// Immutable once made: threads may share it. It keeps copies of settings and catalog.
 class RunPlan {
  public:
   /// Throws ConfigError.
@@ -206,6 +206,10 @@ class RunPlan {
   ~RunPlan();
   RunPlan(const RunPlan&) = delete;
   RunPlan& operator=(const RunPlan&) = delete;
+  /// What the same settings and one more make, which wins. Throws ConfigError.
+  [[nodiscard]] std::shared_ptr<const RunPlan> with(const std::string& path,
+                                                    const std::string& text,
+                                                    const std::string& origin) const;
 
   [[nodiscard]] const RunConfig& config() const { return config_; }  // with "auto" resolved
   [[nodiscard]] const EnvFactory& env() const { return *env_; }
@@ -245,6 +249,8 @@ class RunPlan {
   void bound_by_episodes(std::int64_t longest);
   [[nodiscard]] std::string origin_of(std::string_view path) const;
 
+  Settings settings_;
+  Catalog catalog_;
   RunConfig config_;
   std::unique_ptr<EnvFactory> env_;
   std::unique_ptr<NetworkFactory> network_;

@@ -19,8 +19,8 @@ constexpr std::int64_t kSteps = 20;
 constexpr std::int64_t kEnvs = 6;
 const EnvSpec kSpec{Layout(3), Discrete{4, true}, 0};
 
-Fragment any_fragment() {
-  Fragment x(kSpec, kSteps, kEnvs);
+Fragment any_fragment(std::int64_t envs = kEnvs) {
+  Fragment x(kSpec, kSteps, envs);
   x.obs.normal_();
   x.legal.fill_(true);
   x.legal.select(2, 3).zero_();
@@ -62,8 +62,10 @@ double advantage_of(const Fragment& x, const at::Tensor& ratio, std::int64_t t, 
 
 /// A policy, and what a learner of it needs.
 struct Learning {
-  explicit Learning(Fusion fusion, std::size_t threads = 1)
-      : policy([] { return make_mlp(kSpec, {.hidden = {16}}, 1); }, 2, at::kCPU, fusion),
+  explicit Learning(Fusion fusion, std::size_t threads = 1, std::size_t envs = kEnvs)
+      : shards(envs, 2),
+        policy([] { return make_mlp(kSpec, {.hidden = {16}}, 1); }, shards.count(), at::kCPU,
+               fusion),
         pool({.num_threads = threads, .on_start = [] { at::set_num_threads(1); }}) {}
 
   [[nodiscard]] LearnerParts parts() {
@@ -93,7 +95,7 @@ struct Learning {
     return all;
   }
 
-  Shards shards{kEnvs, 2};
+  Shards shards;
   std::shared_ptr<const ActionHead> head = make_action_head(kSpec.action, false);
   Policy policy;
   ThreadPool pool;
@@ -209,4 +211,32 @@ TEST_CASE("one old row is enough, and threads change nothing") {
     weights.push_back(learning.policy.weights().clone());
   }
   CHECK(at::equal(weights[0], weights[1]));
+}
+
+TEST_CASE("A2C's pass over an old rollout is that of autograd, whatever fills a chunk") {
+  at::set_num_threads(1);
+  // Several steps in a chunk, not a whole number of them; a step in several chunks.
+  for (const std::int64_t envs : {1, 2, 6, 50, 150}) {
+    INFO(envs);
+    std::vector<Fragment> rollouts;
+    std::vector<at::Tensor> weights;
+    std::vector<double> losses;
+    for (const Fusion fusion : {Fusion::never, Fusion::always}) {
+      at::manual_seed(8);
+      Learning learning(fusion, 1, envs);
+      Fragment& rollout = rollouts.emplace_back(any_fragment(envs));
+      learning.move();
+      A2c a2c({.entropy_weight = 0.01}, learning.parts());
+      for (const auto& [name, value] : a2c.update(rollout, 0)) {
+        if (name == "train/loss" || name == "train/explained_variance") { losses.push_back(value); }
+      }
+      weights.push_back(learning.policy.weights().clone());
+    }
+    CHECK(apart(rollouts[0].log_prob, rollouts[1].log_prob) < 1e-5);
+    CHECK(apart(rollouts[0].value, rollouts[1].value) < 1e-5);
+    CHECK(apart(weights[0], weights[1]) < 1e-5);
+    REQUIRE(losses.size() == 4);
+    CHECK(losses[0] == doctest::Approx(losses[2]).epsilon(1e-4));
+    CHECK(losses[1] == doctest::Approx(losses[3]).epsilon(1e-4));
+  }
 }
