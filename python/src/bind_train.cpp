@@ -266,6 +266,8 @@ void bind_train(py::module_& m) {
   py::class_<RemoteSampler>(m, "Sampler", docs::RemoteSampler)
       .def(py::init(&make_sampler), py::arg("plan"), py::arg("seat"), py::arg("num_seats"),
            py::arg("epoch"), py::keep_alive<1, 2>(), docs::RemoteSampler_RemoteSampler)
+      .def_property_readonly("num_weights", &RemoteSampler::num_weights,
+                             docs::RemoteSampler_num_weights)
       .def("fill", fill, py::arg("weights"), py::arg("version"), docs::RemoteSampler_fill)
       .def("state", state_of, docs::RemoteSampler_save)
       .def("restore", restore_sampler, py::arg("state"), docs::RemoteSampler_load);

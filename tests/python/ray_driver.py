@@ -8,6 +8,7 @@ Says in its last line what came of it, as JSON. What it is asked for: see WANTED
 import fcntl
 import json
 import os
+import runpy
 import signal
 import socket
 import struct
@@ -29,6 +30,7 @@ WANTED = {
     "stop_actor": 0,  # for that many seconds, once
     "kill_here": 0,  # this process, when so many steps are done
     "end_at": 0,  # steps; not before those that were killed have filled fragments anew
+    "job": None,  # a program to run instead, with the directory as its argument
     "env": "cartpole",  # or "python", or "failing"
 }
 
@@ -103,8 +105,12 @@ def main():
     import penstock.ray
     import ray
 
-    ray.init(num_cpus=wanted["num_actors"], include_dashboard=False, log_to_driver=False, _temp_dir=wanted["temporary"],
+    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, _temp_dir=wanted["temporary"],
              _node_ip_address="127.0.0.1", object_store_memory=100_000_000)
+    if wanted["job"]:
+        sys.argv = [wanted["job"], wanted["run"]]
+        runpy.run_path(wanted["job"], run_name="__main__")
+        return
     trouble = Trouble(wanted)
     options = {"num_actors": wanted["num_actors"], "replay_order": wanted["replay"], "callbacks": [trouble], "verbose": 0}
     lost = []

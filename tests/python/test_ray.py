@@ -91,6 +91,15 @@ def test_an_env_that_fails_ends_the_run_and_is_told(driver, tmp_path):
     assert "the sensor is not there" in driver(code=1, run=str(tmp_path / "run"), env="failing", config={"workers": 0, "total_timesteps": 6_000})
 
 
+def test_the_job_of_the_examples(tmp_path, driver):
+    """Started twice, as after a failure, it resumes what has ended."""
+    job = pathlib.Path(__file__).parents[2] / "examples" / "ray" / "job.py"
+    for _ in range(2):
+        said = driver(job=str(job), run=str(tmp_path / "run"))
+        assert said["total_timesteps"] >= 200_000
+        assert said["eval"]["mean_reward"] > 100
+
+
 @pytest.mark.parametrize("keys, num_actors, told", [
     ({"algo": "ppo"}, 2, "algo = ppo.*appo"),
     ({"algo": "appo", "async.max_lag": 0}, 2, "async.max_lag = 0"),
