@@ -4,9 +4,10 @@
     scripts/scale_model.py                                     # the table of docs/scale.md
     scripts/scale_model.py --picture docs/images/scale.svg     # and its picture
     scripts/scale_model.py --env-us 5000 --envs-per-node 64 --cores 16 --parameters 1e6 --latency-us 200 --gbit 1
+    scripts/scale_model.py --actors [--picture docs/images/actors.svg]      # one learner, nodes of actors on Ray that feed it
 
 The constants are those of bench/reports/2026-11-17-ranks.md; bench/ranks/scale holds the model against real runs. It says nothing of how
-well a run learns from larger batches.
+well a run learns from larger batches. Those of --actors are of bench/reports/2026-11-18-ray.md.
 """
 
 import argparse
@@ -16,6 +17,8 @@ import math
 SEGMENT_S, LONGEST_SEGMENT_S, SHARE_OF_MESSAGES = 0.1, 1.0, 0.2  # src/core/train/trainer.cpp
 HALVES_FROM_BYTES = 1 << 20  # src/core/ranks/tree_peers.cpp
 FLOAT = 4
+IN_FLIGHT = 2  # fragments of an actor, python/penstock/ray.py
+STORE_MB = 600  # bench/reports/2026-11-18-ray.md
 FIRST_WINDOW = 14_600  # bytes that TCP sends before it waits for the first answer, also after a pause
 
 
@@ -125,6 +128,27 @@ def share(work, network, place):
     return update_s(alone, network, one) / update_s(work, network, place)
 
 
+@dataclasses.dataclass(frozen=True)
+class Intake:
+    """What a learner of its own node takes from nodes of actors."""
+
+    row_bytes: float
+    store_bytes_per_s: float  # out of the object store and into a fragment
+
+    def rates(self, work, network, nodes, cores, learner_cores):
+        """Rows a second that actors could sample, the network and the store could carry, and the learner could learn."""
+        carried = 1 / max(self.row_bytes / network.bytes_per_s, self.row_bytes / self.store_bytes_per_s)
+        update = work.rows * work.epochs * work.gradient_s / learner_cores + work.epochs * work.minibatches * work.adam_s
+        update += work.rows * work.infer_s / learner_cores  # rows of older versions are judged anew
+        update += nodes * work.parameters * FLOAT / network.bytes_per_s  # a version to each node
+        return {"actors": nodes * cores / (work.env_s + work.infer_s), "carrying": carried, "learner": work.rows / update}
+
+
+def lag(rates):
+    """Versions: where actors are not what limits, all that they were asked for waits its turn."""
+    return 1 if min(rates, key=rates.get) == "actors" else IN_FLIGHT
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ranks", default="1,2,8,64,256,1024")
@@ -140,6 +164,9 @@ def parse():
     parser.add_argument("--adam-us", type=float, default=20, help="of a minibatch")
     parser.add_argument("--latency-us", type=float, default=60)
     parser.add_argument("--gbit", type=float, default=10, help="of the network")
+    parser.add_argument("--actors", action="store_true", help="one learner and nodes of actors, instead of nodes in step")
+    parser.add_argument("--row-bytes", type=float, default=58, help="of a row that an actor sends")
+    parser.add_argument("--store-mb", type=float, default=STORE_MB, help="a second that the learner takes from Ray's object store")
     parser.add_argument("--picture", help="a file to draw it into (needs matplotlib)")
     args = parser.parse_args()
     args.parameters = args.parameters or [5_000, 1_000_000]
@@ -163,6 +190,23 @@ def curves(args):
             for parameters in args.parameters for env_us in args.env_us}
 
 
+def fed(args):
+    """{(parameters, env_us): [rates by number of nodes of actors]}; the learner has a node of its own."""
+    network = Network(args.latency_us * 1e-6, args.gbit * 1e9 / 8)
+    intake = Intake(args.row_bytes, args.store_mb * 1e6)
+    return {(parameters, env_us): [intake.rates(work_of(args, nodes, parameters, env_us), network, nodes, args.cores, args.cores)
+                                   for nodes in args.ranks] for parameters in args.parameters for env_us in args.env_us}
+
+
+def print_fed(args, found):
+    print("Thousands of rows a second, what limits them (a(ctors), c(arrying), l(earner)), and the lag in versions.\n")
+    print("| parameters | a step | " + " | ".join(f"{nodes:,}" for nodes in args.ranks) + " |")
+    print("|---|---|" + "---|" * len(args.ranks))
+    for (parameters, env_us), all_rates in found.items():
+        cells = [f"{min(rates.values()) / 1e3:,.1f} {min(rates, key=rates.get)[0]} {lag(rates)}" for rates in all_rates]
+        print(f"| {parameters:,.0f} | {step_text(env_us)} | " + " | ".join(cells) + " |")
+
+
 def draw(args, found):
     import matplotlib
 
@@ -172,12 +216,16 @@ def draw(args, found):
     figure, axes = plt.subplots(1, len(args.parameters), figsize=(5.2 * len(args.parameters), 3.8), sharey=True, squeeze=False)
     for axis, parameters in zip(axes[0], args.parameters):
         for env_us in args.env_us:
-            axis.plot(args.ranks, found[parameters, env_us], marker="o", markersize=4, label=step_text(env_us))
-        axis.set(xscale="log", ylim=(0, 1.05), xlabel="nodes", title=f"{parameters:,.0f} parameters")
+            values = found[parameters, env_us]
+            if args.actors:
+                values = [min(rates.values()) for rates in values]
+            axis.plot(args.ranks, values, marker="o", markersize=4, label=step_text(env_us))
+        axis.set(xscale="log", xlabel="nodes of actors" if args.actors else "nodes", title=f"{parameters:,.0f} parameters")
+        axis.set(yscale="log") if args.actors else axis.set(ylim=(0, 1.05))
         axis.set_xticks(args.ranks, [f"{ranks:,}" for ranks in args.ranks])
         axis.minorticks_off()
         axis.grid(alpha=0.3)
-    axes[0][0].set_ylabel("of perfect")
+    axes[0][0].set_ylabel("rows a second" if args.actors else "of perfect")
     axes[0][-1].legend(title="a step of the env", fontsize="small")
     figure.tight_layout()
     plt.rcParams["svg.hashsalt"] = "penstock"
@@ -190,7 +238,12 @@ def step_text(env_us):
 
 def main():
     args = parse()
-    found = curves(args)
+    found = fed(args) if args.actors else curves(args)
+    if args.actors:
+        print_fed(args, found)
+        if args.picture:
+            draw(args, found)
+        return
     print("| parameters | a step | " + " | ".join(f"{ranks:,}" for ranks in args.ranks) + " |")
     print("|---|---|" + "---|" * len(args.ranks))
     for (parameters, env_us), shares in found.items():

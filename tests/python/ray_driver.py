@@ -29,6 +29,8 @@ WANTED = {
     "kill_actors": 0,  # how many, one each time that an update was logged
     "stop_actor": 0,  # for that many seconds, once
     "kill_here": 0,  # this process, when so many steps are done
+    "address": None,  # of a cluster that is there
+    "until": None,  # a file: the run ends when it appears
     "end_at": 0,  # steps; not before those that were killed have filled fragments anew
     "job": None,  # a program to run instead, with the directory as its argument
     "env": "cartpole",  # or "python", or "failing"
@@ -78,7 +80,7 @@ class Trouble(penstock.Callback):
 
     def on_log(self, model, now, metrics):
         wanted = self.wanted
-        if wanted["kill_here"] and now.timesteps >= wanted["kill_here"]:
+        if 0 < wanted["kill_here"] <= now.timesteps and self.killed == wanted["kill_actors"]:
             os.kill(os.getpid(), signal.SIGKILL)
         if self.killed < wanted["kill_actors"] and (pid := self.pid(model, self.killed % wanted["num_actors"])):
             os.kill(pid, signal.SIGKILL)
@@ -90,6 +92,8 @@ class Trouble(penstock.Callback):
                 os.kill(pid, signal.SIGCONT)
                 os._exit(0)
             wanted["stop_actor"] = 0
+        if wanted["until"] and os.path.exists(wanted["until"]):
+            return True
         return 0 < wanted["end_at"] <= now.timesteps and self.killed == wanted["kill_actors"] and self.recovered(model)
 
     def recovered(self, model):
@@ -105,8 +109,11 @@ def main():
     import penstock.ray
     import ray
 
-    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, _temp_dir=wanted["temporary"],
-             _node_ip_address="127.0.0.1", object_store_memory=100_000_000)
+    if wanted["address"]:
+        ray.init(address=wanted["address"], log_to_driver=False)
+    else:
+        ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, _temp_dir=wanted["temporary"],
+                 _node_ip_address="127.0.0.1", object_store_memory=100_000_000)
     if wanted["job"]:
         sys.argv = [wanted["job"], wanted["run"]]
         runpy.run_path(wanted["job"], run_name="__main__")

@@ -1,6 +1,6 @@
 """Samplers as actors of a real Ray, in a network and a tree of processes of their own.
 
-PENSTOCK_TEST_LONG_RAY=1 kills 50 actors and 10 learners instead of some.
+PENSTOCK_TEST_LONG_RAY=1 kills 50 actors and 10 learners instead of some, stops one for a minute, and has a bad network (some 15 minutes).
 """
 
 import json
@@ -10,11 +10,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
+import processes
 import pytest
 
 import penstock
 import penstock.ray
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "support"))
+import slow_link  # noqa: E402
 
 LONG = os.environ.get("PENSTOCK_TEST_LONG_RAY") == "1"
 # The shell is the first process of its tree, which a signal from inside would not reach.
@@ -36,6 +41,7 @@ def driver():
         answers = [line for line in done.stdout.splitlines() if line.startswith("{")]  # Ray has its say there too
         return json.loads(answers[-1]) if code == 0 else done.stderr
 
+    run.temporary = temporary
     yield run
     shutil.rmtree(temporary, ignore_errors=True)
 
@@ -89,6 +95,66 @@ def test_envs_of_python_in_actors_and_one_that_stands_still(driver, tmp_path):
 
 def test_an_env_that_fails_ends_the_run_and_is_told(driver, tmp_path):
     assert "the sensor is not there" in driver(code=1, run=str(tmp_path / "run"), env="failing", config={"workers": 0, "total_timesteps": 6_000})
+
+
+TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "of-this-test"}
+HEAD = """
+set -e
+ray start --head --node-ip-address $HERE --port 6380 --num-cpus 1 --include-dashboard false --temp-dir $TEMPORARY --object-store-memory 100000000 >&2
+"$@"
+"""
+# Its files are its own, as on another machine.
+FAR = """
+set -e
+mount -t tmpfs none $TEMPORARY
+ray start --address $HEAD:6380 --node-ip-address $HERE --num-cpus 1 --object-store-memory 100000000 --block >&2
+"""
+
+
+@pytest.mark.skipif(not LONG, reason="minutes long: PENSTOCK_TEST_LONG_RAY=1")
+def test_a_bad_network_and_a_node_that_is_lost(tmp_path, driver):
+    """50 ms and 1 % of packets lost each way; the far node is killed three times, and cut off for a minute."""
+    temporary = driver.temporary
+    environment = os.environ | TOKEN | {"TEMPORARY": temporary, "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
+    with slow_link.BadNetwork(2, delay_s=0.05, loss=0.01) as network, (tmp_path / "said").open("w") as said:
+        here, far = network.address(0), network.address(1)
+        wanted = {"run": str(tmp_path / "run"), "address": f"{here}:6380", "until": str(tmp_path / "enough")}
+        tree = ["unshare", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc", "sh", "-c"]
+        learner = network.run(0, [*tree, HEAD, "sh", sys.executable, DRIVER, json.dumps(wanted)], env=environment | {"HERE": here},
+                              stdout=subprocess.PIPE, stderr=said, text=True)
+
+        def start_far():
+            return network.run(1, [*tree, FAR], env=environment | {"HERE": far, "HEAD": here}, stdout=said, stderr=said)
+
+        def seats():
+            lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()[-3:]]
+            return [line["async/seats"] for line in lines if "async/seats" in line]
+
+        processes.wait_until(lambda: (tmp_path / "run" / "metrics.jsonl").exists() and seats(), 120)  # one actor has no room, the other feeds
+        for _ in range(3):
+            node = start_far()
+            processes.wait_until(lambda: max(seats()) == 2, 120)
+            node.kill()
+            node.wait()
+            processes.wait_until(lambda: max(seats()) == 1, 120)
+        start_far()
+        processes.wait_until(lambda: max(seats()) == 2, 120)
+        network.cut(1)
+        processes.wait_until(lambda: max(seats()) == 1, 120)
+        time.sleep(60)
+        before = len(arrivals(tmp_path / "run"))
+        network.heal()
+        processes.wait_until(lambda: max(seats()) == 2 or learner.poll() is not None, 240)
+        assert len(arrivals(tmp_path / "run")) > before
+        (tmp_path / "enough").touch()
+        ended, _ = learner.communicate(timeout=120)
+        assert learner.returncode == 0, (tmp_path / "said").read_text()[-4000:]
+    answer = json.loads([line for line in ended.splitlines() if line.startswith("{")][-1])
+    assert answer["lost"] >= 3
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert max(line["async/lag"] for line in lines if "async/lag" in line) <= 4
+    order = arrivals(tmp_path / "run")
+    assert len({fragment[:3] for fragment in order}) == len(order)
 
 
 def test_the_job_of_the_examples(tmp_path, driver):

@@ -93,10 +93,21 @@ void Intake::drop_old() {
   std::erase_if(arrived_, [this](Message& message) {
     if (version_ - message.label.version <= max_lag_) { return false; }
     ++dropped_;
-    for (const TravellingEnd& each : message.label.episodes) { episodes_.push_back(each.end); }
-    discarded_ += message.label.discarded;
+    take_up(message.label);
     return true;
   });
+}
+
+/// What its envs have told.
+void Intake::take_up(FragmentLabel& label) {
+  for (const TravellingEnd& each : label.episodes) { episodes_.push_back(each.end); }
+  for (TravellingIncident& each : label.incidents) {
+    incidents_.push_back(std::move(each.incident));
+  }
+  discarded_ += label.discarded;
+  time_.env += label.time.env;
+  time_.infer += label.time.infer;
+  time_.copy += label.time.copy;
 }
 
 void Intake::join() {
@@ -105,14 +116,7 @@ void Intake::join() {
     Message& message = arrived_.front();
     read_rows(message.bytes, static_cast<std::int64_t>(i) * num_envs_, num_envs_, *buffer_);
     seats.insert(message.label.seat);
-    for (const TravellingEnd& each : message.label.episodes) { episodes_.push_back(each.end); }
-    for (TravellingIncident& each : message.label.incidents) {
-      incidents_.push_back(std::move(each.incident));
-    }
-    discarded_ += message.label.discarded;
-    time_.env += message.label.time.env;
-    time_.infer += message.label.time.infer;
-    time_.copy += message.label.time.copy;
+    take_up(message.label);
     arrived_.pop_front();
   }
   seats_ = std::ssize(seats);

@@ -56,6 +56,7 @@ class Intake final : public FragmentSource {
 
   bool fetch(std::chrono::milliseconds wait);
   void accept(std::vector<std::byte> bytes);
+  void take_up(FragmentLabel& label);
   void drop_old();
   void join();
 
