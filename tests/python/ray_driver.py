@@ -28,6 +28,7 @@ WANTED = {
     "num_actors": 2,
     "kill_actors": 0,  # how many, one each time that an update was logged
     "stop_actor": 0,  # for that many seconds, once
+    "rest": 0,  # seconds that the learner stands still, once
     "kill_here": 0,  # this process, when so many steps are done
     "address": None,  # of a cluster that is there
     "until": None,  # a file: the run ends when it appears
@@ -64,11 +65,19 @@ def config(wanted):
     return penstock.Config(**keys | wanted["config"])
 
 
+def stored_mb():
+    """In Ray's object store."""
+    import ray
+
+    name = "object_store_memory"
+    return (ray.cluster_resources()[name] - ray.available_resources()[name]) / 1e6
+
+
 class Trouble(penstock.Callback):
     """A callback that makes some."""
 
     def __init__(self, wanted):
-        self.wanted, self.killed = wanted, 0
+        self.wanted, self.killed, self.stored = wanted, 0, []
 
     def pid(self, model, seat):
         import ray
@@ -92,6 +101,11 @@ class Trouble(penstock.Callback):
                 os.kill(pid, signal.SIGCONT)
                 os._exit(0)
             wanted["stop_actor"] = 0
+        if wanted["rest"]:
+            for seconds in (2, wanted["rest"]):  # until actors have filled what they were asked for, and then
+                time.sleep(seconds)
+                self.stored.append(stored_mb())
+            wanted["rest"] = 0
         if wanted["until"] and os.path.exists(wanted["until"]):
             return True
         return 0 < wanted["end_at"] <= now.timesteps and self.killed == wanted["kill_actors"] and self.recovered(model)
@@ -128,7 +142,7 @@ def main():
     else:
         env = {"python": python_env, "failing": failing_env}.get(wanted["env"], wanted["env"])
         model = penstock.ray.train(config(wanted), run_dir=wanted["run"], env=env, **options)
-    print(json.dumps({"digest": model.digest, "timesteps": model.summary.total_timesteps, "lost": lost[0], "killed": trouble.killed,
+    print(json.dumps({"digest": model.digest, "timesteps": model.summary.total_timesteps, "lost": lost[0], "killed": trouble.killed, "stored": trouble.stored,
                       "reward": model.evaluate(10).mean_reward}))
 
 
