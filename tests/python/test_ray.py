@@ -85,15 +85,15 @@ def test_envs_of_python_in_actors_and_who_stands_still(driver, tmp_path):
     """Of an actor, the others go on meanwhile, and what it brings too late is dropped; of the learner, no more is asked for."""
     run = tmp_path / "run"
     ended = driver(run=str(run), env="python", stop_actor=60 if LONG else 3, num_actors=2, rest=600 if LONG else 2,
-                   config={"env.num_envs": 4, "rollout.shards": 2, "rollout.steps": 2048, "workers": 0,
-                           "total_timesteps": 1_600_000 if LONG else 60_000})
+                   config={"env.num_envs": 4, "rollout.shards": 2, "rollout.steps": 1024, "workers": 0,
+                           "total_timesteps": 1_600_000 if LONG else 24_000})
     lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     lags = [line["async/lag"] for line in lines if "async/lag" in line]
     assert max(lags) <= 4
     assert min(line["async/seats"] for line in lines if "async/seats" in line) == 1  # one actor fed the learner alone
     assert ended["lost"] == 0
     settled, later = ended["stored"]
-    assert 0.5 < settled < 5  # MB: two fragments of each actor, and versions
+    assert 0.2 < settled < 5  # MB: two fragments of each actor, and versions
     assert later <= settled
 
 
