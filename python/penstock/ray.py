@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import ray
 
 ORDER = "arrivals.jsonl"  # of a run directory: a line for each fragment in the order in which they were taken
+INLINE_BYTES = 64 << 10  # weights that travel faster with the call than through the object store
 PATIENCE_S = 60.0  # that a checkpoint waits for actors which do not answer
 MOST_FAILURES = 5  # of an actor to start, in a row
 MOST_IN_FLIGHT = 2  # fragments of an actor that are asked for and not taken
@@ -105,19 +106,23 @@ class Seat:
         self._config, self._seat, self._num_seats = config, seat, num_seats
         self._epoch = -1
         self._sampler: _core.Sampler | None = None
+        self._weights: np.ndarray | None = None
 
     def here(self) -> int:
         """That it lives, and in which process."""
         return os.getpid()
 
-    def fill(self, fragment: Fragment, state: bytes, weights: np.ndarray) -> np.ndarray:
+    def fill(self, fragment: Fragment, state: bytes, weights: np.ndarray | None) -> np.ndarray:
+        """`weights` are those of the fragment before where there are none."""
+        if weights is not None:
+            self._weights = weights
         if fragment.epoch != self._epoch:
             self._sampler = _core.Sampler(self._config._plan, self._seat, self._num_seats, fragment.epoch)
             if state:
                 self._sampler.restore(state)
             self._epoch = fragment.epoch
-        assert self._sampler is not None
-        return self._sampler.fill(weights, fragment.version)
+        assert self._sampler is not None and self._weights is not None
+        return self._sampler.fill(self._weights, fragment.version)
 
     def state(self) -> bytes:
         return self._sampler.state() if self._sampler else b""
@@ -132,6 +137,7 @@ class Place:
         self.awake = False  # it has answered, and not failed since
         self.epoch = 0
         self.number = 0  # of the next fragment
+        self.version = -1  # that it was given last
         self.state = b""  # that its first fragment begins with
         self.in_flight = 0
         self.used = False
@@ -148,7 +154,7 @@ class Actors:
         self._most = most_in_flight
         self._options = options
         self._script = None if replayed is None else collections.deque(replayed)  # what is still to be taken
-        self._versions: dict[int, Any] = {}  # references of weights
+        self._versions: dict[int, Any] = {}  # weights, or references of them
         self._newest = 0
         self._places: list[Place] = []
         self._pending: dict[Any, tuple[int, Fragment | None]] = {}  # by reference: seat, and what was asked for; None: whether it lives
@@ -189,7 +195,7 @@ class Actors:
 
     def publish(self, weights: np.ndarray, version: int) -> None:
         self._newest = version
-        self._versions[version] = self._ray.put(weights)
+        self._versions[version] = weights if weights.nbytes < INLINE_BYTES else self._ray.put(weights)
         wanted = {version} if self._script is None else {version, *(fragment.version for fragment in self._script)}
         self._versions = {number: reference for number, reference in self._versions.items() if number in wanted}
 
@@ -246,7 +252,9 @@ class Actors:
             place = self._places[fragment.seat]
             state = place.state if not place.used else b""
             place.epoch, place.number, place.used = fragment.epoch, fragment.number + 1, True
-            reference = place.actor.fill.remote(fragment, state, self._versions[fragment.version])
+            weights = None if fragment.version == place.version else self._versions[fragment.version]
+            reference = place.actor.fill.remote(fragment, state, weights)
+            place.version = fragment.version
             self._pending[reference] = (fragment.seat, fragment)
             place.in_flight += 1
 
@@ -300,7 +308,7 @@ class Actors:
         self.num_lost += 1
         if self._script is not None:
             raise _base.Error(f"an actor died while an order was repeated: {error}")
-        place.awake, place.in_flight = False, 0
+        place.awake, place.in_flight, place.version = False, 0, -1
         if place.used:
             place.epoch, place.number, place.state = place.epoch + 1, 0, b""
         self._call(seat)
