@@ -60,7 +60,7 @@ def test_actors_and_learner_die_and_the_order_of_arrivals_repeats_the_run(driver
         driver(code=137, run=str(run), kill_here=each * (sitting + 1), **begin)
     ended = driver(run=str(run), resume=True, kill_actors=10 if LONG else 1, end_at=each * (learners + 1))
     assert ended["killed"] == (10 if LONG else 1)
-    assert ended["lost"] >= ended["killed"]  # each was noticed
+    assert ended["lost"] >= 1  # who dies again before it was asked for anything is not missed
 
     order = arrivals(run)
     assert len({fragment[:3] for fragment in order}) == len(order)  # none twice
