@@ -112,11 +112,14 @@ class Seat:
         """That it lives, and in which process."""
         return os.getpid()
 
-    def fill(self, fragment: Fragment, state: bytes, weights: np.ndarray | None) -> np.ndarray:
-        """`weights` are those of the fragment before where there are none."""
+    def fill(self, fragment: Fragment, state: bytes, weights: np.ndarray | None) -> np.ndarray | None:
+        """`weights` are those of the fragment before where there are none. None: this process does not know what came before, as
+        another had the seat, and died when nobody had asked it for anything."""
         if weights is not None:
             self._weights = weights
         if fragment.epoch != self._epoch:
+            if fragment.number > 0 and not state:
+                return None
             self._sampler = _core.Sampler(self._config._plan, self._seat, self._num_seats, fragment.epoch)
             if state:
                 self._sampler.restore(state)
@@ -223,9 +226,9 @@ class Actors:
                 continue
             try:
                 state = self._ray.get(asked[seat], timeout=max(0.0, end - time.monotonic()))
-                states.append((seat, place.epoch, place.number, state))
-            except (KeyError, self._ray.exceptions.RayError):  # a run that is resumed does without it
-                states.append((seat, place.epoch + 1, 0, b""))
+            except (KeyError, self._ray.exceptions.RayError):
+                state = b""  # a run that is resumed does without it
+            states.append((seat, place.epoch, place.number, state) if state else (seat, place.epoch + 1, 0, state))
         return states
 
     def load(self, states: list[tuple[int, int, int, bytes]], num_taken: int) -> None:
@@ -292,22 +295,24 @@ class Actors:
                 if fragment is None:
                     self._seat_anew(seat, error)
                 else:
-                    self._lose(seat, error)
+                    self._lose(seat, str(error))
                 continue
             if fragment is None:
                 place.awake, place.failures = True, 0
+            elif answer is None:
+                self._lose(seat, "it was started again meanwhile")
             else:
                 place.in_flight -= 1
                 self._arrived.append((fragment, answer))
         return bool(ready)
 
-    def _lose(self, seat: int, error: Exception) -> None:
+    def _lose(self, seat: int, why: str) -> None:
         """What the actor held is gone; who takes the seat begins anew."""
         place = self._places[seat]
         self._pending = {reference: asked for reference, asked in self._pending.items() if asked[0] != seat}
         self.num_lost += 1
         if self._script is not None:
-            raise _base.Error(f"an actor died while an order was repeated: {error}")
+            raise _base.Error(f"an actor died while an order was repeated: {why}")
         place.awake, place.in_flight, place.version = False, 0, -1
         if place.used:
             place.epoch, place.number, place.state = place.epoch + 1, 0, b""
