@@ -15,9 +15,8 @@ namespace {
 using namespace penstock::booking;
 
 /// What an offer implies passes the checker, at the cost that was told.
-void check(OfferQuery query, const PricedOffer& offer) {
+void check(OfferQuery query, Cost base, const PricedOffer& offer) {
   if (!offer.fits) { return; }
-  const penstock::booking::Cost before = cost_of(query.instance, query.plan);
   const auto first = static_cast<std::size_t>(query.instance.first_node(query.request()));
   for (int k = 0; k < query.instance.stops_per_request(); ++k) {
     query.instance.nodes[first + k].window = offer.windows[k];
@@ -26,7 +25,7 @@ void check(OfferQuery query, const PricedOffer& offer) {
   std::vector<std::int32_t> all(query.ids.size());
   std::iota(all.begin(), all.end(), 0);
   if (find_violation(query.instance, query.plan, all)) { std::abort(); }
-  if (cost_of(query.instance, query.plan) - before != offer.added) { std::abort(); }
+  if (cost_of(query.instance, query.plan) - base != offer.added) { std::abort(); }
 }
 
 }  // namespace
@@ -37,10 +36,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static OfferPricer pricer;
   try {
     const OfferQuery query = parse_offer_query({reinterpret_cast<const char*>(data), size}, "fuzz");
-    const auto offers = pricer.price(query);
-    for (const PricedOffer& offer : offers) { check(query, offer); }
+    const OfferPrices prices = pricer.price(query);
+    for (const PricedOffer& offer : prices.offers) { check(query, prices.base, offer); }
     const auto answer =
-        penstock::Json::parse(offers_json(query, offers));  // throws, and so crashes
+        penstock::Json::parse(offers_json(query, prices));  // throws, and so crashes
     if (answer.at("offers").size() != kOffers) { std::abort(); }
   } catch (const penstock::DataError&) {
     return 0;  // any other exception is a crash

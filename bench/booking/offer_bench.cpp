@@ -160,7 +160,7 @@ int main(int argc, char** argv) {
     if (text.empty()) { continue; }
     measure(all, [&] {
       OfferQuery query;
-      std::vector<PricedOffer> offers;
+      OfferPrices offers;
       measure(parse, [&] { query = parse_offer_query(text, "bench"); });
       measure(price, [&] { offers = pricer.price(query); });
       measure(tell, [&] { bytes += offers_json(query, offers).size(); });

@@ -40,9 +40,9 @@ class Answers {
   std::string operator()(const std::string& text, const std::string& name) {
     const OfferQuery query = parse_offer_query(text, name);
     std::unique_ptr<OfferPricer> pricer = take();
-    const std::vector<PricedOffer> offers = pricer->price(query);
+    const OfferPrices prices = pricer->price(query);
     put(std::move(pricer));
-    return offers_json(query, offers);
+    return offers_json(query, prices);
   }
 
  private:

@@ -95,7 +95,7 @@ void NeuralOracle::solve(std::span<RoutingProblem> batch) {
     planned_.resize(std::max(planned_.size(), part.size()));
     for (std::size_t i = 0; i < part.size(); ++i) {
       requests_.assign(part[i].served.begin(), part[i].served.end());
-      requests_.push_back(part[i].request);
+      if (part[i].request != RoutingProblem::kNoRequest) { requests_.push_back(part[i].request); }
       tasks_[i].load(*part[i].instance, requests_);
       planned_[i].task = &tasks_[i];
     }
@@ -108,6 +108,7 @@ void NeuralOracle::finish(RoutingProblem& problem, const PlannedTask& planned) {
   ++tally_.problems;
   tally_.dead_ends += planned.first_try ? 0 : 1;
   problem.fits = true;
+  if (problem.request == RoutingProblem::kNoRequest) { return replan(problem, planned); }
   if (options_.or_insertion && planned.complete && insert(problem, planned.cost)) {
     ++tally_.kept;
     return;
@@ -125,6 +126,15 @@ void NeuralOracle::finish(RoutingProblem& problem, const PlannedTask& planned) {
     problem.fits = false;
     ++tally_.refused;
   }
+}
+
+/// The network's plan, or the plan so far where it met a dead end or is told to keep what is
+/// cheaper.
+void NeuralOracle::replan(RoutingProblem& problem, const PlannedTask& planned) const {
+  problem.cost = cost_of(*problem.instance, *problem.plan);
+  if (!planned.complete || (options_.or_insertion && problem.cost <= planned.cost)) { return; }
+  *problem.plan = planned.plan;
+  problem.cost = planned.cost;
 }
 
 /// Inserts those whom the network left standing.

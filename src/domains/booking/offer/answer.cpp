@@ -61,20 +61,26 @@ const char* stop_name(const Instance& instance, std::int32_t node) {
 
 class Answer {
  public:
-  Answer(const OfferQuery& query, const std::vector<PricedOffer>& offers)
-      : query_(query), instance_(query.instance), nodes_(query.instance.nodes) {
+  Answer(const OfferQuery& query, const OfferPrices& prices)
+      : query_(query), prices_(prices), instance_(query.instance), nodes_(query.instance.nodes) {
     for (const std::string& id : query.ids) { ids_.push_back(to_text(Json(id))); }
-    for (const PricedOffer& offer : offers) {
+    for (const PricedOffer& offer : prices.offers) {
       if (offer.action == kNoChange && offer.fits) { unchanged_ = offer.added; }
     }
   }
 
-  std::string write(const std::vector<PricedOffer>& offers) {
+  std::string write() {
     put(text_, R"({{"request": {}, "plan_km": )", ids_.back());
     put_km(text_, cost_of(query_.instance, query_.plan));
+    put(text_, ", \"base_km\": ");
+    put_km(text_, prices_.base);
+    if (prices_.error) {
+      put(text_, ", \"error_km\": ");
+      put_km(text_, *prices_.error);
+    }
     put(text_, ", \"offers\": [");
     const char* before = "\n  ";
-    for (const PricedOffer& offer : offers) {
+    for (const PricedOffer& offer : prices_.offers) {
       put(text_, "{}", before);
       write_offer(offer);
       before = ",\n  ";
@@ -151,6 +157,7 @@ class Answer {
   }
 
   const OfferQuery& query_;
+  const OfferPrices& prices_;
   const Instance& instance_;
   std::vector<Node> nodes_;  // with the windows of the offer being written
   std::vector<std::string> ids_;
@@ -160,8 +167,8 @@ class Answer {
 
 }  // namespace
 
-std::string offers_json(const OfferQuery& query, const std::vector<PricedOffer>& offers) {
-  return Answer(query, offers).write(offers);
+std::string offers_json(const OfferQuery& query, const OfferPrices& prices) {
+  return Answer(query, prices).write();
 }
 
 }  // namespace penstock::booking

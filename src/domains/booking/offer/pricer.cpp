@@ -2,6 +2,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "domains/booking/offer/starts.h"
 #include "penstock/domains/booking/offer/offer.h"
 #include "penstock/domains/booking/routing/checker.h"
 
@@ -16,93 +17,164 @@ std::vector<std::int32_t> with(std::vector<std::int32_t> route, const Insertion&
   return route;
 }
 
-}  // namespace
-
-PricedOffer OfferPricer::insert(const OfferQuery& query, std::int32_t action) {
-  PricedOffer offer{.action = action};
-  offer.windows = offered_windows(query.instance, query.request(), query.kind, action);
-  const Insertion place = tours_.cheapest(query.request(), offer.windows);
-  if (!place.fits()) { return offer; }
-  offer.fits = true;
-  offer.added = place.added;
-  offer.routes.push_back(
-      {place.vehicle, with(query.plan.routes[place.vehicle], place,
-                           query.instance.first_node(query.request()), query.instance.mode)});
-  return offer;
-}
-
-PricedOffer OfferPricer::search(const OfferQuery& query, std::int32_t action) {
-  PricedOffer offer{.action = action};
-  offer.windows = offered_windows(query.instance, query.request(), query.kind, action);
-  promise(instance_, query.request(), offer.windows);
-  Plan plan = query.plan;
-  RoutingProblem problem{.instance = &instance_,
-                         .served = served_,
-                         .request = query.request(),
-                         .seed = 0,  // the same search for every offer
-                         .plan = &plan};
-  oracle_->solve({&problem, 1});
-  if (!problem.fits) { return offer; }
-  offer.fits = true;
-  offer.added = problem.cost - cost_of(query.instance, query.plan);
+/// The routes of `plan` that are not those of `given`; both have one for each vehicle.
+std::vector<ChangedRoute> changes(const Plan& given, const Plan& plan) {
+  std::vector<ChangedRoute> changed;
   for (std::size_t v = 0; v < plan.routes.size(); ++v) {
-    if (v < query.plan.routes.size() && plan.routes[v] == query.plan.routes[v]) { continue; }
-    offer.routes.push_back({static_cast<std::int32_t>(v), std::move(plan.routes[v])});
+    if (plan.routes[v] == given.routes[v]) { continue; }
+    changed.push_back({static_cast<std::int32_t>(v), plan.routes[v]});
   }
-  return offer;
+  return changed;
 }
 
-std::vector<PricedOffer> OfferPricer::price(const OfferQuery& query) {
-  if (oracle_) {
-    instance_ = query.instance;
-    served_.resize(query.request());
-    std::iota(served_.begin(), served_.end(), 0);
-  } else {
-    tours_.load(query.instance, query.plan);
-  }
-  std::vector<PricedOffer> offers;
-  offers.reserve(kOffers);
-  for (std::int32_t action = 0; action < kOffers; ++action) {
-    offers.push_back(oracle_ ? search(query, action) : insert(query, action));
-  }
+bool contains(Window outer, Window inner) {
+  return outer.earliest <= inner.earliest && inner.latest <= outer.latest;
+}
+
+bool contains(const RequestWindows& outer, const RequestWindows& inner) {
+  return contains(outer[0], inner[0]) && contains(outer[1], inner[1]);
+}
+
+bool ranks_before(const PricedOffer& a, const PricedOffer& b) {
   const auto rank = [](const PricedOffer& offer) {
     return std::tuple(!offer.fits, offer.added, offer.fits ? offered_minutes(offer.action) : 0,
                       offer.action);
   };
-  std::sort(offers.begin(), offers.end(),
-            [&](const PricedOffer& a, const PricedOffer& b) { return rank(a) < rank(b); });
-  return offers;
+  return rank(a) < rank(b);
 }
 
-std::vector<Seconds> starts_of(const Instance& instance, std::span<const Node> nodes,
-                               std::span<const std::int32_t> route) {
-  std::vector<Seconds> starts(route.size());
-  const auto node_at = [&](std::size_t i) -> const Node& { return nodes[route[i]]; };
-  for (std::size_t i = 0; i < route.size(); ++i) { starts[i] = node_at(i).window.earliest; }
-  bool moved = true;
-  const auto at_least = [&](std::size_t i, Seconds start) {
-    moved = moved || start > starts[i];
-    starts[i] = std::max(starts[i], start);
-  };
-  // Starts only rise; when no ride is too long any more, they are the earliest that keep
-  // everything. A feasible route settles within as many rounds as it has stops.
-  for (std::size_t round = 0; moved && round <= route.size(); ++round) {
-    moved = false;
-    for (std::size_t i = 0; i < route.size(); ++i) {
-      const Seconds leave =
-          i == 0 ? nodes[0].window.earliest : starts[i - 1] + node_at(i - 1).service;
-      at_least(i, leave + instance.duration_of(i == 0 ? 0 : route[i - 1], route[i]));
-    }
-    if (instance.max_ride == 0 || instance.mode != Mode::ride) { break; }
-    for (std::size_t i = 0; i < route.size(); ++i) {
-      if (route[i] % 2 == 1) {
-        const std::size_t drop =
-            std::find(route.begin(), route.end(), route[i] + 1) - route.begin();
-        at_least(i, starts[drop] - instance.max_ride - node_at(i).service);
-      }
+}  // namespace
+
+OfferPrices OfferPricer::price(const OfferQuery& query) {
+  OfferPrices prices;
+  for (std::int32_t action = 0; action < kOffers; ++action) {
+    prices.offers.push_back(
+        {.action = action,
+         .windows = offered_windows(query.instance, query.request(), query.kind, action)});
+  }
+  found_.clear();
+  base_ = query.plan;
+  base_cost_ = cost_of(query.instance, base_);
+  if (oracle_) { search(query, prices); }
+  num_searched_ = found_.size();
+  prices.base = base_cost_;
+  insert(query, prices);
+  for (PricedOffer& offer : prices.offers) { choose(query, offer); }
+  if (oracle_) { prices.error = shortfall(prices); }
+  std::sort(prices.offers.begin(), prices.offers.end(), ranks_before);
+  return prices;
+}
+
+/// Plans the base anew, then every offer from there, each search with a seed of its own: what one
+/// finds serves all.
+void OfferPricer::search(const OfferQuery& query, const OfferPrices& prices) {
+  instance_ = query.instance;
+  served_.resize(query.request());
+  std::iota(served_.begin(), served_.end(), 0);
+  const Instance& wished = query.instance;
+  if (!served_.empty()) {
+    Plan plan = query.plan;
+    RoutingProblem problem{.instance = &wished,
+                           .served = served_,
+                           .request = RoutingProblem::kNoRequest,
+                           .seed = kOffers,
+                           .plan = &plan};
+    oracle_->solve({&problem, 1});
+    plan.routes.resize(query.plan.routes.size());
+    take_base(std::move(plan), problem.cost);
+  }
+  searched_base_ = base_cost_;
+  const Plan start = base_;
+  for (const PricedOffer& offer : prices.offers) {
+    promise(instance_, query.request(), offer.windows);
+    Plan plan = start;
+    RoutingProblem problem{.instance = &instance_,
+                           .served = served_,
+                           .request = query.request(),
+                           .seed = static_cast<std::uint64_t>(offer.action),
+                           .plan = &plan};
+    oracle_->solve({&problem, 1});
+    if (!problem.fits) { continue; }
+    plan.routes.resize(query.plan.routes.size());
+    leave_out(query, plan);
+    found_.push_back({changes(query.plan, plan), problem.cost, offer.action, offer.windows});
+  }
+}
+
+/// A plan of the others that costs less becomes the base.
+void OfferPricer::take_base(Plan plan, Cost cost) {
+  if (cost >= base_cost_) { return; }
+  base_ = std::move(plan);
+  base_cost_ = cost;
+}
+
+/// What a plan is without the new request is a plan of the others.
+void OfferPricer::leave_out(const OfferQuery& query, const Plan& plan) {
+  Plan rest = plan;
+  const std::int32_t first = query.instance.first_node(query.request());
+  for (auto& route : rest.routes) {
+    // Without the triangle inequality, whoever leaves somebody out may come late.
+    if (std::erase_if(route, [&](std::int32_t node) { return node >= first; }) > 0 &&
+        !keeps_promises(query.instance, route)) {
+      return;
     }
   }
-  return starts;
+  const Cost cost = cost_of(query.instance, rest);
+  take_base(std::move(rest), cost);
+}
+
+/// The cheapest places in the base, which the searches may have missed.
+void OfferPricer::insert(const OfferQuery& query, const OfferPrices& prices) {
+  tours_.load(query.instance, base_);
+  const std::vector<ChangedRoute> before = changes(query.plan, base_);
+  const std::int32_t first = query.instance.first_node(query.request());
+  for (const PricedOffer& offer : prices.offers) {
+    const Insertion place = tours_.cheapest(query.request(), offer.windows);
+    if (!place.fits()) { continue; }
+    std::vector<ChangedRoute> routes = before;
+    std::erase_if(routes,
+                  [&](const ChangedRoute& route) { return route.vehicle == place.vehicle; });
+    routes.push_back(
+        {place.vehicle, with(base_.routes[place.vehicle], place, first, query.instance.mode)});
+    found_.push_back({std::move(routes), base_cost_ + place.added, offer.action, offer.windows});
+  }
+}
+
+/// Whether a plan keeps the windows that the instance now holds for the request: its other routes
+/// do in any case.
+bool OfferPricer::keeps(const Found& found, std::int32_t first_node) const {
+  const auto route = std::find_if(found.routes.begin(), found.routes.end(), [&](const auto& one) {
+    return std::find(one.nodes.begin(), one.nodes.end(), first_node) != one.nodes.end();
+  });
+  return keeps_promises(instance_, route->nodes);
+}
+
+/// The cheapest plan of all that were found and keep the offer's windows. An offer that contains
+/// another has all of its plans, and so costs no more.
+void OfferPricer::choose(const OfferQuery& query, PricedOffer& offer) {
+  const Found* best = nullptr;
+  const std::int32_t first = query.instance.first_node(query.request());
+  if (oracle_) { promise(instance_, query.request(), offer.windows); }
+  for (const Found& found : found_) {
+    if (best != nullptr && found.cost >= best->cost) { continue; }
+    // The cheapest place of all needs no other offer's.
+    if (!oracle_ && found.action != offer.action) { continue; }
+    if (contains(offer.windows, found.windows) || keeps(found, first)) { best = &found; }
+  }
+  if (best == nullptr) { return; }
+  offer.fits = true;
+  offer.added = best->cost - base_cost_;
+  offer.routes = best->routes;
+}
+
+/// The most that one search cost more than the best plan that was found for the same question.
+Cost OfferPricer::shortfall(const OfferPrices& prices) const {
+  Cost most = searched_base_ - base_cost_;
+  for (const Found& found : std::span(found_).first(num_searched_)) {
+    const PricedOffer& offer = prices.offers[found.action];
+    most = std::max(most, found.cost - base_cost_ - offer.added);
+  }
+  return most;
 }
 
 }  // namespace penstock::booking

@@ -24,9 +24,11 @@ class InsertionOracle final : public RoutingOracle {
     Plan& plan = *problem.plan;
     plan.routes.resize(problem.instance->vehicles);
     routes_.load(*problem.instance, plan);
+    problem.fits = true;
+    problem.cost = routes_.cost();
+    if (problem.request == RoutingProblem::kNoRequest) { return; }
     const Insertion place = routes_.cheapest(problem.request);
     problem.fits = place.fits();
-    problem.cost = routes_.cost();
     if (!problem.fits) { return; }
     problem.cost += place.added;
     const std::int32_t node = problem.instance->first_node(problem.request);
@@ -58,7 +60,7 @@ class SearchOracle final : public RoutingOracle {
     problem.fits = add(problem, random);
     if (problem.fits) {
       requests_.assign(problem.served.begin(), problem.served.end());
-      requests_.push_back(problem.request);
+      if (problem.request != RoutingProblem::kNoRequest) { requests_.push_back(problem.request); }
       relocate(routes_, requests_);
       search_.improve(routes_, requests_, rounds_, random);
       routes_.store(*problem.plan);
@@ -67,6 +69,7 @@ class SearchOracle final : public RoutingOracle {
   }
 
   bool add(const RoutingProblem& problem, Random& random) {
+    if (problem.request == RoutingProblem::kNoRequest) { return true; }
     const Insertion place = routes_.cheapest(problem.request);
     if (place.fits()) {
       routes_.insert(problem.request, place);

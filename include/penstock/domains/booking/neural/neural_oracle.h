@@ -62,6 +62,7 @@ class NeuralOracle final : public RoutingOracle {
 
  private:
   void finish(RoutingProblem& problem, const PlannedTask& planned);
+  void replan(RoutingProblem& problem, const PlannedTask& planned) const;
   bool complete(RoutingProblem& problem, const Plan& part);
   bool insert(RoutingProblem& problem, Cost below);
 

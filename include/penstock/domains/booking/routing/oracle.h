@@ -10,9 +10,10 @@ namespace penstock::booking {
 
 /// One problem of an env: a plan that serves what was promised so far, and one request more.
 struct RoutingProblem {
+  static constexpr std::int32_t kNoRequest = -1;
   const Instance* instance = nullptr;    // windows as promised
   std::span<const std::int32_t> served;  // the requests that the plan serves
-  std::int32_t request = 0;              // the one to be added
+  std::int32_t request = 0;              // the one to be added; kNoRequest: plan the others anew
   std::uint64_t seed = 0;                // of the search: results are a function of the problem
   Plan* plan = nullptr;                  // in: the plan so far; out: the new one
   Cost cost = 0;                         // out: of the new plan

@@ -56,7 +56,7 @@ TEST_CASE("a query becomes an instance and a plan") {
 
 TEST_CASE("sixteen offers, the feasible ones best first") {
   const OfferQuery query = parse(line_query());
-  const auto offers = OfferPricer().price(query);
+  const auto offers = OfferPricer().price(query).offers;
   REQUIRE(offers.size() == 16);
   for (std::size_t i = 1; i < offers.size(); ++i) {
     REQUIRE(offers[i - 1].fits >= offers[i].fits);
@@ -77,8 +77,8 @@ TEST_CASE("sixteen offers, the feasible ones best first") {
 
 TEST_CASE("an oracle prices the same offers, never dearer") {
   const OfferQuery query = parse(line_query());
-  const auto cheap = OfferPricer().price(query);
-  const auto searched = OfferPricer(make_search_oracle("rr-10")).price(query);
+  const auto cheap = OfferPricer().price(query).offers;
+  const auto searched = OfferPricer(make_search_oracle("rr-10")).price(query).offers;
   for (const PricedOffer& one : cheap) {
     for (const PricedOffer& other : searched) {
       if (one.action == other.action && one.fits) { CHECK(other.added <= one.added); }
@@ -132,7 +132,7 @@ TEST_CASE("deliveries by a matrix of places") {
   const OfferQuery parsed = parse(query);
   CHECK(parsed.kind == OfferKind::widen);
   CHECK(parsed.instance.nodes[2].window == Window{28830, 30600});
-  const auto offers = OfferPricer().price(parsed);
+  const auto offers = OfferPricer().price(parsed).offers;
   CHECK(offers[0].action == kNoChange);
   CHECK(offers[0].added == 200 + 300 - 150);
   json osrm = query;
@@ -140,7 +140,7 @@ TEST_CASE("deliveries by a matrix of places") {
   osrm["osrm"] = {{"code", "Ok"}, {"durations", query["matrix"]["durations_s"]}};
   CHECK(complaint(osrm).find("annotations=duration,distance") != std::string::npos);
   osrm["osrm"]["distances"] = query["matrix"]["distances_m"];
-  CHECK(OfferPricer().price(parse(osrm))[0].added == 350);
+  CHECK(OfferPricer().price(parse(osrm)).offers[0].added == 350);
 }
 
 TEST_CASE("times of an answer are clock times, before midnight with a minus") {

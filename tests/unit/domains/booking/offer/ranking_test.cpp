@@ -129,7 +129,7 @@ TEST_CASE("every offer is priced at the cheapest of all places, and ranked by th
     OfferQuery query;
     if (!random_query(seed, seed % 4 < 2 ? Mode::ride : Mode::deliver, query)) { continue; }
     ++queries;
-    const std::vector<PricedOffer> offers = OfferPricer().price(query);
+    const std::vector<PricedOffer> offers = OfferPricer().price(query).offers;
     REQUIRE(offers.size() == 16);
     std::vector<std::int32_t> actions;
     for (const PricedOffer& offer : offers) {
@@ -169,7 +169,8 @@ TEST_CASE("the routes of an offer are a plan that holds and costs what it says")
       OfferQuery query;
       if (!random_query(seed, seed % 2 == 0 ? Mode::ride : Mode::deliver, query)) { continue; }
       OfferPricer pricer(*name != 0 ? make_search_oracle(name) : nullptr);
-      for (const PricedOffer& offer : pricer.price(query)) {
+      const OfferPrices prices = pricer.price(query);
+      for (const PricedOffer& offer : prices.offers) {
         if (!offer.fits) { continue; }
         Instance day = query.instance;
         promise(day, query.request(), offer.windows);
@@ -180,7 +181,7 @@ TEST_CASE("the routes of an offer are a plan that holds and costs what it says")
         std::vector<std::int32_t> all(static_cast<std::size_t>(day.num_requests()));
         std::iota(all.begin(), all.end(), 0);
         REQUIRE(find_violation(day, plan, all).value_or("") == "");
-        REQUIRE(cost_of(day, plan) - cost_of(day, query.plan) == offer.added);
+        REQUIRE(cost_of(day, plan) - prices.base == offer.added);
       }
     }
   }
@@ -231,7 +232,8 @@ TEST_CASE("starts are the earliest of all schedules by the second") {
 TEST_CASE("nothing is said of savings where changing nothing does not fit") {
   OfferQuery query;
   std::uint64_t seed = 0;
-  std::vector<PricedOffer> offers;
+  OfferPrices prices;
+  const std::vector<PricedOffer>& offers = prices.offers;
   const auto unchanged_fits = [&] {
     return std::ranges::any_of(
         offers, [](const PricedOffer& offer) { return offer.action == kNoChange && offer.fits; });
@@ -241,9 +243,9 @@ TEST_CASE("nothing is said of savings where changing nothing does not fit") {
     if (!random_query(seed++, Mode::deliver, query)) { continue; }
     query.instance.vehicles = 1;  // the plan of the first vehicle alone
     query.plan.routes.resize(1);
-    offers = OfferPricer().price(query);
+    prices = OfferPricer().price(query);
   } while (offers.empty() || unchanged_fits() || !offers[0].fits);
-  const std::string answer = offers_json(query, offers);
+  const std::string answer = offers_json(query, prices);
   const auto count = [&](std::string_view word) {
     std::size_t found = 0;
     for (std::size_t at = answer.find(word); at != std::string::npos;
