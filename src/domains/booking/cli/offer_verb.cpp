@@ -18,7 +18,7 @@ namespace {
 
 struct OfferArgs {
   std::string file = "-";
-  std::string oracle = "insertion";
+  std::string oracle = "rr-50";
   int port = -1;  // not to serve
 };
 
@@ -90,7 +90,9 @@ Verb offer_verb(Options& app) {
   Options& verb =
       app.add_command("offer", "price the 16 time slots that could be proposed for a new request");
   const Option file = verb.add("query", args->file, "the plan and the request as JSON; - is stdin");
-  verb.add("--oracle", args->oracle, "how routes are planned: insertion, relocate, rr-N or neural");
+  verb.add("--oracle", args->oracle,
+           "how routes are planned: rr-N, relocate, neural, or insertion, whose routes are not to "
+           "be committed");
   verb.add("--serve", args->port, "answer POST /offer on this port of 127.0.0.1; 0: any free one")
       .within(0, 65535)
       .excludes(file);
