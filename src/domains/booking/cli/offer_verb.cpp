@@ -87,8 +87,8 @@ Exit offer(const OfferArgs& args) {
 
 Verb offer_verb(Options& app) {
   auto args = std::make_shared<OfferArgs>();
-  Options& verb =
-      app.add_command("offer", "price the 16 time slots that could be proposed for a new request");
+  Options& verb = app.add_command(
+      "offer", "price up to 16 time slots that could be proposed for a new request");
   const Option file = verb.add("query", args->file, "the plan and the request as JSON; - is stdin");
   verb.add("--oracle", args->oracle,
            "how routes are planned: rr-N, relocate, neural, or insertion, whose routes are not to "

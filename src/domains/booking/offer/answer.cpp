@@ -22,22 +22,19 @@ void put_plain(Text& text, std::string_view words) {
   text.append(words.data(), words.data() + words.size());
 }
 
-/// HH:MM:SS; before midnight with a minus. By hand: an answer is mostly times.
+/// HH:MM:SS, of a time that is not before midnight. By hand: an answer is mostly times.
 void put_time(Text& text, Seconds time) {
-  const Seconds size = time < 0 ? -time : time;
-  if (size >= 360000) {
-    return put(text, "\"{}:{:02}:{:02}\"", time / 3600, size / 60 % 60, size % 60);
+  if (time >= 360000) {
+    return put(text, "\"{}:{:02}:{:02}\"", time / 3600, time / 60 % 60, time % 60);
   }
-  char clock[] = "\"-00:00:00\"";
-  char* at = clock + 2;
-  for (const Seconds part : {size / 3600, size / 60 % 60, size % 60}) {
+  char clock[] = "\"00:00:00\"";
+  char* at = clock + 1;
+  for (const Seconds part : {time / 3600, time / 60 % 60, time % 60}) {
     at[0] = static_cast<char>('0' + part / 10);
     at[1] = static_cast<char>('0' + part % 10);
     at += 3;
   }
-  if (time < 0) { return put_plain(text, clock); }
-  clock[1] = '"';
-  put_plain(text, clock + 1);
+  put_plain(text, clock);
 }
 
 /// Whole metres as kilometres, exactly.

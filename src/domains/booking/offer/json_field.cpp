@@ -14,28 +14,32 @@ namespace {
 
 constexpr Seconds kWeek = 7 * 86400;
 
-/// Two digits, as in a clock's time.
-std::optional<Seconds> two_digits(std::string_view text) {
+/// Digits alone, of a part of a clock's time.
+std::optional<Seconds> number_in(std::string_view digits) {
   Seconds value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.size() != 2 || error != std::errc{} || end != text.data() + 2 || value < 0) {
-    return {};
-  }
+  const char* const last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, value);
+  if (error != std::errc{} || end != last || value < 0) { return {}; }
   return value;
 }
 
-/// "HH:MM" or "HH:MM:SS".
+/// "HH:MM" or "HH:MM:SS"; from the fifth day on hours have three digits.
 std::optional<Seconds> clock_time(std::string_view text) {
-  if (text.size() != 5 && text.size() != 8) { return {}; }
-  Seconds total = 0;
-  Seconds unit = 3600;
-  for (std::size_t i = 0; i < text.size(); i += 3) {
-    const auto part = two_digits(text.substr(i, 2));
-    if (!part || (i > 0 && (*part > 59 || text[i - 1] != ':'))) { return {}; }
+  const std::size_t hours = std::min(text.find(':'), text.size());
+  if (hours < 2 || hours > 3 || (text.size() != hours + 3 && text.size() != hours + 6)) {
+    return {};
+  }
+  const auto first = number_in(text.substr(0, hours));
+  if (!first) { return {}; }
+  Seconds total = *first * 3600;
+  Seconds unit = 60;
+  for (std::size_t i = hours; i < text.size(); i += 3) {
+    const auto part = number_in(text.substr(i + 1, 2));
+    if (text[i] != ':' || !part || *part > 59) { return {}; }
     total += *part * unit;
     unit /= 60;
   }
-  return total;
+  return total <= kWeek ? std::optional(total) : std::nullopt;
 }
 
 }  // namespace

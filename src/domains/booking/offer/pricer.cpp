@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "domains/booking/offer/starts.h"
@@ -35,6 +37,44 @@ bool contains(const RequestWindows& outer, const RequestWindows& inner) {
   return contains(outer[0], inner[0]) && contains(outer[1], inner[1]);
 }
 
+/// The part of a window in which the depot is open; it may be none.
+Window clipped(Window window, Window day) {
+  return {.earliest = std::max(window.earliest, day.earliest),
+          .latest = std::min(window.latest, day.latest)};
+}
+
+/// An offer's windows inside the working day, or none. Those that were wished are in any case
+/// something to speak of.
+std::optional<RequestWindows> windows_to_offer(const OfferQuery& query, std::int32_t action) {
+  const RequestWindows asked = offered_windows(query.instance, query.request(), query.kind, action);
+  RequestWindows windows = asked;
+  for (std::int32_t k = 0; k < query.instance.stops_per_request(); ++k) {
+    windows[k] = clipped(asked[k], query.instance.nodes[0].window);
+    if (windows[k].latest >= windows[k].earliest) { continue; }
+    if (action == kNoChange) { return asked; }
+    return {};
+  }
+  return windows;
+}
+
+/// The offers that there are, by number. Of several with the same windows, the one that asks the
+/// customer for the fewest minutes.
+std::vector<PricedOffer> distinct_offers(const OfferQuery& query) {
+  std::array<std::int32_t, kOffers> actions{};
+  std::iota(actions.begin(), actions.end(), 0);
+  std::ranges::stable_sort(actions, {}, offered_minutes);
+  std::vector<PricedOffer> offers;
+  for (const std::int32_t action : actions) {
+    const auto windows = windows_to_offer(query, action);
+    if (!windows) { continue; }
+    const auto same = [&](const PricedOffer& other) { return other.windows == *windows; };
+    if (std::ranges::any_of(offers, same)) { continue; }
+    offers.push_back({.action = action, .windows = *windows});
+  }
+  std::ranges::sort(offers, {}, &PricedOffer::action);
+  return offers;
+}
+
 bool ranks_before(const PricedOffer& a, const PricedOffer& b) {
   const auto rank = [](const PricedOffer& offer) {
     return std::tuple(!offer.fits, offer.added, offer.fits ? offered_minutes(offer.action) : 0,
@@ -47,11 +87,7 @@ bool ranks_before(const PricedOffer& a, const PricedOffer& b) {
 
 OfferPrices OfferPricer::price(const OfferQuery& query) {
   OfferPrices prices;
-  for (std::int32_t action = 0; action < kOffers; ++action) {
-    prices.offers.push_back(
-        {.action = action,
-         .windows = offered_windows(query.instance, query.request(), query.kind, action)});
-  }
+  prices.offers = distinct_offers(query);
   found_.clear();
   base_ = query.plan;
   base_cost_ = cost_of(query.instance, base_);
@@ -171,7 +207,7 @@ void OfferPricer::choose(const OfferQuery& query, PricedOffer& offer) {
 Cost OfferPricer::shortfall(const OfferPrices& prices) const {
   Cost most = searched_base_ - base_cost_;
   for (const Found& found : std::span(found_).first(num_searched_)) {
-    const PricedOffer& offer = prices.offers[found.action];
+    const auto& offer = *std::ranges::find(prices.offers, found.action, &PricedOffer::action);
     most = std::max(most, found.cost - base_cost_ - offer.added);
   }
   return most;

@@ -49,8 +49,9 @@ struct OfferPrices {
   /// The most that one search cost more than the best plan known for the same question: how far
   /// off prices may be, not a bound. None without an oracle.
   std::optional<Cost> error;
-  /// Those that fit first, the cheapest at the front (among equals that of fewest minutes, then by
-  /// number), then those that do not.
+  /// At most kOffers: windows lie inside the working day, and no two offers have the same (the one
+  /// of fewest minutes stays). Those that fit first, the cheapest at the front (among equals that
+  /// of fewest minutes, then by number), then those that do not.
   std::vector<PricedOffer> offers;
 };
 

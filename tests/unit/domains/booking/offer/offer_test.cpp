@@ -143,30 +143,92 @@ TEST_CASE("deliveries by a matrix of places") {
   CHECK(OfferPricer().price(parse(osrm)).offers[0].added == 350);
 }
 
-TEST_CASE("times of an answer are clock times, before midnight with a minus") {
-  const json query = json::parse(R"({
-    "mode": "deliver", "offer": "widen", "vehicles": 1, "capacity": 9,
-    "matrix": {"distances_m": [[0, 1234], [1234, 0]], "durations_s": [[0, 7], [8, 0]]},
-    "depot": {"location": 0, "earliest": 0, "latest": 604800},
-    "requests": [], "routes": [],
-    "new": {"id": "a \"b\"", "stop": {"location": 1, "earliest": "00:10", "latest": 430000}}})");
-  const OfferQuery parsed = parse_offer_query(query.dump(), "q");
-  const json answer = json::parse(offers_json(parsed, OfferPricer().price(parsed)));
+/// One delivery on an empty plan, 1,234 m away; the depot's day is that of the arguments.
+json alone(const json& opens, const json& closes, const json& earliest, const json& latest) {
+  return {{"mode", "deliver"},
+          {"offer", "widen"},
+          {"vehicles", 1},
+          {"capacity", 9},
+          {"matrix", {{"distances_m", {{0, 1234}, {1234, 0}}}, {"durations_s", {{0, 7}, {8, 0}}}}},
+          {"depot", {{"location", 0}, {"earliest", opens}, {"latest", closes}}},
+          {"requests", json::array()},
+          {"routes", json::array()},
+          {"new",
+           {{"id", "a \"b\""},
+            {"stop", {{"location", 1}, {"earliest", earliest}, {"latest", latest}}}}}};
+}
+
+json answer_to(const json& document) {
+  const OfferQuery query = parse(document);
+  return json::parse(offers_json(query, OfferPricer().price(query)));
+}
+
+std::map<int, json> by_number(const json& answer) {
+  std::map<int, json> offers;
+  for (const json& offer : answer["offers"]) { offers[offer["offer"].get<int>()] = offer; }
+  return offers;
+}
+
+TEST_CASE("times of an answer are clock times, none before midnight") {
+  const json answer = answer_to(alone(0, 604800, "00:10", 430000));
   CHECK(answer["request"] == "a \"b\"");
   CHECK(answer["plan_km"] == 0.0);
-  std::map<int, json> by_number;
-  for (const json& offer : answer["offers"]) { by_number[offer["offer"].get<int>()] = offer; }
-  REQUIRE(by_number.size() == 16);
-  CHECK(by_number[kNoChange]["stop"] == json::parse(R"(["00:10:00", "119:26:40"])"));
-  CHECK(by_number[0]["stop"] == json::parse(R"(["-00:20:00", "119:26:40"])"));
-  CHECK(by_number[15]["stop"] == json::parse(R"(["00:10:00", "119:56:40"])"));
-  CHECK(by_number[kNoChange]["added_km"] == 2.468);
-  CHECK_FALSE(by_number[kNoChange].contains("saved_km"));  // it is what savings are against
-  CHECK(by_number[0]["saved_km"] == 0.0);
-  const json& stop = by_number[kNoChange]["routes"][0]["stops"][0];
+  auto offers = by_number(answer);
+  CHECK(offers[kNoChange]["stop"] == json::parse(R"(["00:10:00", "119:26:40"])"));
+  CHECK(offers[15]["stop"] == json::parse(R"(["00:10:00", "119:56:40"])"));
+  // Ten minutes earlier is midnight; twenty would be the same window, and is not offered.
+  CHECK(offers[8]["stop"] == json::parse(R"(["00:00:00", "119:26:40"])"));
+  CHECK(offers.size() == 8);
+  for (const auto& [number, offer] : offers) { CHECK(offer["earlier_min"].get<int>() <= 10); }
+  CHECK(offers[kNoChange]["added_km"] == 2.468);
+  CHECK_FALSE(offers[kNoChange].contains("saved_km"));  // it is what savings are against
+  CHECK(offers[8]["saved_km"] == 0.0);
+  const json& stop = offers[kNoChange]["routes"][0]["stops"][0];
   CHECK(stop["at"] == "stop");
   CHECK(stop["start"] == "00:10:00");
   CHECK(stop["arrival"] == "00:10:00");  // who would wait leaves the depot later
+}
+
+TEST_CASE("every offer can be sent back as it was given") {
+  for (const json& query :
+       {alone(0, 604800, "00:10", 430000), alone("08:00", "09:20", "08:15", "08:55"),
+        alone("08:00", "20:00", "07:50", "08:20"), line_query()}) {
+    for (const json& offer : answer_to(query)["offers"]) {
+      json again = query;
+      for (const char* stop : {"stop", "pickup", "dropoff"}) {
+        if (!offer.contains(stop)) { continue; }
+        again["new"][stop]["earliest"] = offer[stop][0];
+        again["new"][stop]["latest"] = offer[stop][1];
+      }
+      again["offer"] = "widen";
+      auto answers = by_number(answer_to(again));
+      CHECK(answers[kNoChange]["feasible"] == offer["feasible"]);
+      if (offer["feasible"]) { CHECK(answers[kNoChange]["added_km"] == offer["added_km"]); }
+    }
+  }
+}
+
+TEST_CASE("offers lie inside the opening hours, and no two are the same") {
+  auto early = by_number(answer_to(alone("08:00", "20:00", "08:15", "08:55")));
+  CHECK(early.size() == 12);  // thirty minutes earlier is twenty
+  CHECK(early[4]["stop"] == json::parse(R"(["08:00:00", "08:55:00"])"));
+  json shifted = alone("08:00", "20:00", "12:00", "12:30");
+  shifted["offer"] = "shift";
+  auto seven = by_number(answer_to(shifted));
+  REQUIRE(seven.size() == 7);  // 30 minutes earlier to 30 later; thirty of both are none of either
+  CHECK(seven.contains(kNoChange));
+  for (const int number : {0, 4, 8, 13, 14, 15}) { CHECK(seven.contains(number)); }
+}
+
+TEST_CASE("a wish outside the opening hours is told to be so; what lies inside is offered") {
+  json query = alone("08:00", "20:00", "07:20", "07:40");
+  auto offers = by_number(answer_to(query));
+  CHECK(offers[kNoChange]["feasible"] == false);
+  CHECK(offers[kNoChange]["stop"] == json::parse(R"(["07:20:00", "07:40:00"])"));
+  CHECK(offers[14]["stop"] == json::parse(R"(["08:00:00", "08:00:00"])"));  // twenty later
+  CHECK(offers[15]["stop"] == json::parse(R"(["08:00:00", "08:10:00"])"));
+  CHECK(offers[15]["feasible"] == true);
+  CHECK(offers.size() == 3);
 }
 
 TEST_CASE("what is wrong is named by its field, with the remedy") {
