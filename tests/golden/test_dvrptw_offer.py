@@ -102,6 +102,8 @@ class Day:
 
 def test_prices_are_those_of_brute_force(penstock, query):
     document = json.loads(QUERY)
+    del document["ride_km_per_min"]  # kilometres alone
+    query.write_text(json.dumps(document))
     routes = [[(name, route[:i].count(name)) for i, name in enumerate(route)] for route in document["routes"]]
     answer = json.loads(penstock("dvrptw", "offer", query, "--oracle", "insertion").stdout)
     prices = {}
@@ -130,6 +132,7 @@ def test_prices_are_those_of_brute_force(penstock, query):
 
 
 def test_the_search_is_never_dearer(penstock, query):
+    query.write_text(QUERY.replace('"ride_km_per_min": 0.1,', ""))
     plain = json.loads(penstock("dvrptw", "offer", query, "--oracle", "insertion").stdout)
     searched = json.loads(penstock("dvrptw", "offer", query).stdout)
     assert plain["base_km"] == plain["plan_km"] == searched["plan_km"] >= searched["base_km"]
@@ -137,6 +140,21 @@ def test_the_search_is_never_dearer(penstock, query):
     for offer in searched["offers"]:
         if offer["offer"] in cheapest:
             assert searched["base_km"] + offer["added_km"] <= plain["base_km"] + cheapest[offer["offer"]] + 1e-9
+
+
+def test_nobody_sits_in_a_parked_car_for_nothing(penstock, query):
+    """Anna once boarded at 08:00 to wait for Cora until 08:30; her promise is 08:30, the direct way takes 16 minutes and 20 seconds."""
+    answer = json.loads(penstock("dvrptw", "offer", query).stdout)
+    best = answer["offers"][0]
+    stops = {(s["id"], s["at"]): s for route in best["routes"] for s in route["stops"]}
+    day = Day(json.loads(QUERY))
+    direct = day.drive(("anna", 0), ("anna", 1))
+    ride = seconds(stops["anna", "dropoff"]["start"]) - seconds(stops["anna", "pickup"]["start"]) - 60
+    way_over_cora = day.drive(("anna", 0), ("cora", 0)) + 60 + day.drive(("cora", 0), ("anna", 1))
+    assert direct < ride == way_over_cora
+    promised = best["added_km"] + 0.1 * best["added_ride_min"]
+    assert best["price_km"] == pytest.approx(promised, abs=0.006)  # minutes are told to a tenth
+    assert [o["price_km"] for o in answer["offers"]] == sorted(o["price_km"] for o in answer["offers"])
 
 
 def test_errors_name_the_field(penstock, query):

@@ -59,10 +59,10 @@ const char* stop_name(const Instance& instance, std::int32_t node) {
 class Answer {
  public:
   Answer(const OfferQuery& query, const OfferPrices& prices)
-      : query_(query), prices_(prices), instance_(query.instance), nodes_(query.instance.nodes) {
+      : query_(query), prices_(prices), instance_(query.instance) {
     for (const std::string& id : query.ids) { ids_.push_back(to_text(Json(id))); }
     for (const PricedOffer& offer : prices.offers) {
-      if (offer.action == kNoChange && offer.fits) { unchanged_ = offer.added; }
+      if (offer.action == kNoChange && offer.fits) { unchanged_ = offer.price; }
     }
   }
 
@@ -105,60 +105,65 @@ class Answer {
   void write_price(const PricedOffer& offer) {
     put(text_, ", \"added_km\": ");
     put_km(text_, offer.added);
+    if (instance_.mode == Mode::ride) {
+      put(text_, ", \"added_ride_min\": {:.1f}", static_cast<double>(offer.added_ride) / 60);
+    }
+    if (query_.per_ride_minute > 0) { put(text_, ", \"price_km\": {:.3f}", offer.price / 1000); }
     const std::int32_t minutes = offered_minutes(offer.action);
     if (unchanged_ && minutes > 0) {
-      const Cost saved = *unchanged_ - offer.added;
-      put(text_, ", \"saved_km\": ");
-      put_km(text_, saved);
-      put(text_, ", \"saved_km_per_minute\": {:.6f}", saved / 1000.0 / minutes);
+      const double saved = (*unchanged_ - offer.price) / 1000;
+      put(text_, ", \"saved_km\": {:.3f}, \"saved_km_per_minute\": {:.6f}", saved, saved / minutes);
     }
-    promise(offer);
     put(text_, ", \"routes\": [");
     const char* before = "";
     for (const ChangedRoute& route : offer.routes) {
-      put(text_, R"({}{{"vehicle": {}, "stops": [)", before, route.vehicle);
-      write_stops(route.nodes);
-      put(text_, "]}}");
+      put(text_, R"({}{{"vehicle": {})", before, route.vehicle);
+      write_timetable(route);
+      put(text_, "}}");
       before = ", ";
     }
     put(text_, "]");
   }
 
-  void write_stops(const std::vector<std::int32_t>& route) {
-    const std::vector<Seconds> starts = starts_of(instance_, nodes_, route);
-    Seconds leave = instance_.nodes[0].window.earliest;
-    std::int32_t here = 0;
-    for (std::size_t i = 0; i < route.size(); ++i) {
-      const std::int32_t node = route[i];
-      // Whoever would wait where he arrives leaves the depot later instead.
-      const Seconds arrival = i == 0 ? starts[0] : leave + instance_.duration_of(here, node);
-      put_plain(text_, i == 0 ? "{\"id\": " : ", {\"id\": ");
-      put_plain(text_, ids_[instance_.request_of(node)]);
-      put_plain(text_, R"(, "at": ")");
-      put_plain(text_, stop_name(instance_, node));
-      put_plain(text_, R"(", "arrival": )");
-      put_time(text_, arrival);
-      put_plain(text_, ", \"start\": ");
-      put_time(text_, starts[i]);
-      put_plain(text_, "}");
-      leave = starts[i] + nodes_[node].service;
-      here = node;
+  void write_timetable(const ChangedRoute& route) {
+    if (!route.nodes.empty()) {
+      put(text_, ", \"leaves\": ");
+      put_time(text_, route.starts.front() - instance_.duration_of(0, route.nodes.front()));
+      put(text_, ", \"returns\": ");
+      put_time(text_, end_of(route, route.nodes.size() - 1) +
+                          instance_.duration_of(route.nodes.back(), 0));
     }
+    put(text_, ", \"stops\": [");
+    for (std::size_t i = 0; i < route.nodes.size(); ++i) { write_stop(route, i); }
+    put(text_, "]");
   }
 
-  void promise(const PricedOffer& offer) {
-    const std::size_t first = instance_.first_node(query_.request());
-    for (std::int32_t k = 0; k < instance_.stops_per_request(); ++k) {
-      nodes_[first + k].window = offer.windows[k];
-    }
+  void write_stop(const ChangedRoute& route, std::size_t i) {
+    const std::int32_t node = route.nodes[i];
+    // Whoever would wait where he arrives first leaves the depot later instead.
+    const Seconds arrival =
+        i == 0 ? route.starts[0]
+               : end_of(route, i - 1) + instance_.duration_of(route.nodes[i - 1], node);
+    put_plain(text_, i == 0 ? "{\"id\": " : ", {\"id\": ");
+    put_plain(text_, ids_[instance_.request_of(node)]);
+    put_plain(text_, R"(, "at": ")");
+    put_plain(text_, stop_name(instance_, node));
+    put_plain(text_, R"(", "arrival": )");
+    put_time(text_, arrival);
+    put_plain(text_, ", \"start\": ");
+    put_time(text_, route.starts[i]);
+    put_plain(text_, "}");
+  }
+
+  [[nodiscard]] Seconds end_of(const ChangedRoute& route, std::size_t i) const {
+    return route.starts[i] + instance_.nodes[route.nodes[i]].service;
   }
 
   const OfferQuery& query_;
   const OfferPrices& prices_;
   const Instance& instance_;
-  std::vector<Node> nodes_;  // with the windows of the offer being written
   std::vector<std::string> ids_;
-  std::optional<Cost> unchanged_;
+  std::optional<double> unchanged_;  // the wish, metres
   Text text_;
 };
 

@@ -24,7 +24,7 @@ std::vector<ChangedRoute> changes(const Plan& given, const Plan& plan) {
   std::vector<ChangedRoute> changed;
   for (std::size_t v = 0; v < plan.routes.size(); ++v) {
     if (plan.routes[v] == given.routes[v]) { continue; }
-    changed.push_back({static_cast<std::int32_t>(v), plan.routes[v]});
+    changed.push_back({.vehicle = static_cast<std::int32_t>(v), .nodes = plan.routes[v]});
   }
   return changed;
 }
@@ -77,7 +77,7 @@ std::vector<PricedOffer> distinct_offers(const OfferQuery& query) {
 
 bool ranks_before(const PricedOffer& a, const PricedOffer& b) {
   const auto rank = [](const PricedOffer& offer) {
-    return std::tuple(!offer.fits, offer.added, offer.fits ? offered_minutes(offer.action) : 0,
+    return std::tuple(!offer.fits, offer.price, offer.fits ? offered_minutes(offer.action) : 0,
                       offer.action);
   };
   return rank(a) < rank(b);
@@ -88,119 +88,212 @@ bool ranks_before(const PricedOffer& a, const PricedOffer& b) {
 OfferPrices OfferPricer::price(const OfferQuery& query) {
   OfferPrices prices;
   prices.offers = distinct_offers(query);
-  found_.clear();
-  base_ = query.plan;
-  base_cost_ = cost_of(query.instance, base_);
-  if (oracle_) { search(query, prices); }
+  begin(query);
+  if (oracle_) { search(prices); }
   num_searched_ = found_.size();
+  insert(prices);
   prices.base = base_cost_;
-  insert(query, prices);
-  for (PricedOffer& offer : prices.offers) { choose(query, offer); }
+  std::vector<Choice> choices;
+  for (const PricedOffer& offer : prices.offers) { choices.push_back(choose(offer)); }
+  share(prices, choices);
+  for (std::size_t i = 0; i < choices.size(); ++i) { tell(choices[i], prices.offers[i]); }
   if (oracle_) { prices.error = shortfall(prices); }
   std::sort(prices.offers.begin(), prices.offers.end(), ranks_before);
   return prices;
 }
 
+void OfferPricer::begin(const OfferQuery& query) {
+  query_ = &query;
+  nodes_ = query.instance.nodes;
+  if (oracle_) { instance_ = query.instance; }
+  found_.clear();
+  given_rides_.clear();
+  for (const auto& route : query.plan.routes) { given_rides_.push_back(ride_of(route)); }
+  base_ = query.plan;
+  base_cost_ = cost_of(query.instance, base_);
+  base_ride_ = std::accumulate(given_rides_.begin(), given_rides_.end(), std::int64_t{0});
+}
+
+void OfferPricer::promise_offer(const PricedOffer& offer) {
+  const std::int32_t first = query_->instance.first_node(query_->request());
+  for (std::int32_t k = 0; k < query_->instance.stops_per_request(); ++k) {
+    nodes_[first + k].window = offer.windows[k];
+  }
+  if (oracle_) { promise(instance_, query_->request(), offer.windows); }
+}
+
+OfferPricer::Value OfferPricer::value_of(Cost cost, std::int64_t ride) const {
+  return 60 * cost + query_->per_ride_minute * ride;
+}
+
+/// Of a route or plan that does not serve the new request.
+std::int64_t OfferPricer::ride_of(const std::vector<std::int32_t>& route) const {
+  const Instance& instance = query_->instance;
+  if (instance.mode != Mode::ride) { return 0; }
+  return ride_seconds(instance, route, late_starts_of(instance, instance.nodes, route));
+}
+std::int64_t OfferPricer::ride_of(const Plan& plan) const {
+  std::int64_t sum = 0;
+  for (std::size_t v = 0; v < plan.routes.size(); ++v) {
+    const auto& route = plan.routes[v];
+    sum += route == query_->plan.routes[v] ? given_rides_[v] : ride_of(route);
+  }
+  return sum;
+}
+
 /// Plans the base anew, then every offer from there, each search with a seed of its own: what one
 /// finds serves all.
-void OfferPricer::search(const OfferQuery& query, const OfferPrices& prices) {
-  instance_ = query.instance;
-  served_.resize(query.request());
+void OfferPricer::search(const OfferPrices& prices) {
+  served_.resize(query_->request());
   std::iota(served_.begin(), served_.end(), 0);
-  const Instance& wished = query.instance;
+  const std::size_t vehicles = query_->plan.routes.size();
   if (!served_.empty()) {
-    Plan plan = query.plan;
-    RoutingProblem problem{.instance = &wished,
+    Plan plan = query_->plan;
+    RoutingProblem problem{.instance = &query_->instance,
                            .served = served_,
                            .request = RoutingProblem::kNoRequest,
                            .seed = kOffers,
                            .plan = &plan};
     oracle_->solve({&problem, 1});
-    plan.routes.resize(query.plan.routes.size());
+    plan.routes.resize(vehicles);
     take_base(std::move(plan), problem.cost);
   }
   searched_base_ = base_cost_;
   const Plan start = base_;
   for (const PricedOffer& offer : prices.offers) {
-    promise(instance_, query.request(), offer.windows);
+    promise_offer(offer);
     Plan plan = start;
     RoutingProblem problem{.instance = &instance_,
                            .served = served_,
-                           .request = query.request(),
+                           .request = query_->request(),
                            .seed = static_cast<std::uint64_t>(offer.action),
                            .plan = &plan};
     oracle_->solve({&problem, 1});
     if (!problem.fits) { continue; }
-    plan.routes.resize(query.plan.routes.size());
-    leave_out(query, plan);
-    found_.push_back({changes(query.plan, plan), problem.cost, offer.action, offer.windows});
+    plan.routes.resize(vehicles);
+    leave_out(plan);
+    add_found(offer, changes(query_->plan, plan), problem.cost);
   }
 }
 
-/// A plan of the others that costs less becomes the base.
+/// A plan of the others that is worth more becomes the base.
 void OfferPricer::take_base(Plan plan, Cost cost) {
-  if (cost >= base_cost_) { return; }
+  const std::int64_t ride = ride_of(plan);
+  if (value_of(cost, ride) >= value_of(base_cost_, base_ride_)) { return; }
   base_ = std::move(plan);
   base_cost_ = cost;
+  base_ride_ = ride;
 }
 
 /// What a plan is without the new request is a plan of the others.
-void OfferPricer::leave_out(const OfferQuery& query, const Plan& plan) {
+void OfferPricer::leave_out(const Plan& plan) {
   Plan rest = plan;
-  const std::int32_t first = query.instance.first_node(query.request());
+  const Instance& instance = query_->instance;
+  const std::int32_t first = instance.first_node(query_->request());
   for (auto& route : rest.routes) {
     // Without the triangle inequality, whoever leaves somebody out may come late.
     if (std::erase_if(route, [&](std::int32_t node) { return node >= first; }) > 0 &&
-        !keeps_promises(query.instance, route)) {
+        !keeps_promises(instance, instance.nodes, route)) {
       return;
     }
   }
-  const Cost cost = cost_of(query.instance, rest);
+  const Cost cost = cost_of(instance, rest);
   take_base(std::move(rest), cost);
 }
 
 /// The cheapest places in the base, which the searches may have missed.
-void OfferPricer::insert(const OfferQuery& query, const OfferPrices& prices) {
-  tours_.load(query.instance, base_);
-  const std::vector<ChangedRoute> before = changes(query.plan, base_);
-  const std::int32_t first = query.instance.first_node(query.request());
+void OfferPricer::insert(const OfferPrices& prices) {
+  tours_.load(query_->instance, base_);
+  const std::vector<ChangedRoute> before = changes(query_->plan, base_);
+  const std::int32_t first = query_->instance.first_node(query_->request());
   for (const PricedOffer& offer : prices.offers) {
-    const Insertion place = tours_.cheapest(query.request(), offer.windows);
+    const Insertion place = tours_.cheapest(query_->request(), offer.windows);
     if (!place.fits()) { continue; }
     std::vector<ChangedRoute> routes = before;
-    std::erase_if(routes,
-                  [&](const ChangedRoute& route) { return route.vehicle == place.vehicle; });
+    std::erase_if(routes, [&](const auto& route) { return route.vehicle == place.vehicle; });
     routes.push_back(
-        {place.vehicle, with(base_.routes[place.vehicle], place, first, query.instance.mode)});
-    found_.push_back({std::move(routes), base_cost_ + place.added, offer.action, offer.windows});
+        {.vehicle = place.vehicle,
+         .nodes = with(base_.routes[place.vehicle], place, first, query_->instance.mode)});
+    promise_offer(offer);
+    add_found(offer, std::move(routes), base_cost_ + place.added);
   }
 }
 
-/// Whether a plan keeps the windows that the instance now holds for the request: its other routes
-/// do in any case.
-bool OfferPricer::keeps(const Found& found, std::int32_t first_node) const {
-  const auto route = std::find_if(found.routes.begin(), found.routes.end(), [&](const auto& one) {
-    return std::find(one.nodes.begin(), one.nodes.end(), first_node) != one.nodes.end();
-  });
-  return keeps_promises(instance_, route->nodes);
+/// With timetables, for the windows that are promised now.
+void OfferPricer::add_found(const PricedOffer& offer, std::vector<ChangedRoute> routes, Cost cost) {
+  Found found{.cost = cost, .action = offer.action, .windows = offer.windows};
+  const Instance& instance = query_->instance;
+  const std::int32_t first = instance.first_node(query_->request());
+  found.other_ride = std::accumulate(given_rides_.begin(), given_rides_.end(), std::int64_t{0});
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    ChangedRoute& route = routes[i];
+    route.starts = late_starts_of(instance, nodes_, route.nodes);
+    found.other_ride -= given_rides_[route.vehicle];
+    if (std::ranges::find(route.nodes, first) != route.nodes.end()) {
+      found.own = i;
+    } else {
+      found.other_ride += ride_seconds(instance, route.nodes, route.starts);
+    }
+  }
+  found.routes = std::move(routes);
+  found_.push_back(std::move(found));
 }
 
-/// The cheapest plan of all that were found and keep the offer's windows. An offer that contains
-/// another has all of its plans, and so costs no more.
-void OfferPricer::choose(const OfferQuery& query, PricedOffer& offer) {
-  const Found* best = nullptr;
-  const std::int32_t first = query.instance.first_node(query.request());
-  if (oracle_) { promise(instance_, query.request(), offer.windows); }
+/// Whether a plan keeps the offer's windows, which are promised now: its other routes do in any
+/// case.
+bool OfferPricer::keeps(const Found& found, const PricedOffer& offer) const {
+  return contains(offer.windows, found.windows) ||
+         keeps_promises(query_->instance, nodes_, found.routes[found.own].nodes);
+}
+
+/// Takes the plan for the offer if it is worth more than the best so far.
+void OfferPricer::weigh(const Found& found, const PricedOffer& offer, Choice& best) const {
+  if (value_of(found.cost, found.other_ride) >= best.value || !keeps(found, offer)) { return; }
+  const ChangedRoute& own = found.routes[found.own];
+  std::vector<Seconds> starts = found.action == offer.action
+                                    ? own.starts
+                                    : late_starts_of(query_->instance, nodes_, own.nodes);
+  const std::int64_t ride = found.other_ride + ride_seconds(query_->instance, own.nodes, starts);
+  const Value value = value_of(found.cost, ride);
+  if (value < best.value) { best = {&found, std::move(starts), ride, value}; }
+}
+
+/// The best plan of all that were found and keep the offer's windows.
+OfferPricer::Choice OfferPricer::choose(const PricedOffer& offer) {
+  Choice best;
+  promise_offer(offer);
   for (const Found& found : found_) {
-    if (best != nullptr && found.cost >= best->cost) { continue; }
-    // The cheapest place of all needs no other offer's.
-    if (!oracle_ && found.action != offer.action) { continue; }
-    if (contains(offer.windows, found.windows) || keeps(found, first)) { best = &found; }
+    // The cheapest place of all needs no other offer's, unless rides count.
+    const bool own = found.action == offer.action;
+    if (own || oracle_ || query_->per_ride_minute > 0) { weigh(found, offer, best); }
   }
-  if (best == nullptr) { return; }
-  offer.fits = true;
-  offer.added = best->cost - base_cost_;
-  offer.routes = best->routes;
+  return best;
+}
+
+/// An offer that contains another has all of its plans and timetables, and so is never dearer.
+/// Without this, a timetable that is not the best could make it so.
+void OfferPricer::share(const OfferPrices& prices, std::vector<Choice>& choices) const {
+  const std::vector<Choice> alone = choices;
+  for (std::size_t wide = 0; wide < choices.size(); ++wide) {
+    for (std::size_t narrow = 0; narrow < choices.size(); ++narrow) {
+      if (alone[narrow].found == nullptr || alone[narrow].value >= choices[wide].value) {
+        continue;
+      }
+      if (contains(prices.offers[wide].windows, prices.offers[narrow].windows)) {
+        choices[wide] = alone[narrow];
+      }
+    }
+  }
+}
+
+void OfferPricer::tell(const Choice& choice, PricedOffer& offer) const {
+  offer.fits = choice.found != nullptr;
+  if (!offer.fits) { return; }
+  offer.added = choice.found->cost - base_cost_;
+  offer.added_ride = choice.ride - base_ride_;
+  offer.price = static_cast<double>(choice.value - value_of(base_cost_, base_ride_)) / 60;
+  offer.routes = choice.found->routes;
+  offer.routes[choice.found->own].starts = choice.own_starts;
 }
 
 /// The most that one search cost more than the best plan that was found for the same question.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -84,8 +85,8 @@ class Reader {
       : root_(root), matrices_(read_matrices(root, name)) {}
 
   OfferQuery read() {
-    root_.require_object({"mode", "offer", "vehicles", "capacity", "max_ride_s", "roads", "matrix",
-                          "osrm", "depot", "requests", "routes", "new"});
+    root_.require_object({"mode", "offer", "vehicles", "capacity", "max_ride_s", "ride_km_per_min",
+                          "roads", "matrix", "osrm", "depot", "requests", "routes", "new"});
     read_setting();
     read_depot();
     const JsonField requests = root_.at("requests");
@@ -117,6 +118,10 @@ class Reader {
     instance.vehicles = root_.at("vehicles").integer(1, kMostRequests);
     instance.capacity = root_.at("capacity").integer(0, 1000000);
     if (root_.has("max_ride_s")) { instance.max_ride = root_.at("max_ride_s").integer(0, 604800); }
+    if (root_.has("ride_km_per_min")) {
+      query_.per_ride_minute =
+          static_cast<Metres>(std::lround(1000 * root_.at("ride_km_per_min").number(0, 100)));
+    }
     if (!root_.has("roads")) { return; }
     const JsonField roads = root_.at("roads");
     roads.require_object({"circuity", "kmh"});

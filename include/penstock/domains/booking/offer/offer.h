@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +20,7 @@ struct OfferQuery {
   Instance instance;  // the new request is its last, its windows as wished
   Plan plan;          // of all the others, one route per vehicle
   OfferKind kind = OfferKind::shift;
+  Metres per_ride_minute = 0;    // what a customer's minute on board counts for
   std::vector<std::string> ids;  // [requests]
   [[nodiscard]] std::int32_t request() const { return instance.num_requests() - 1; }
 };
@@ -31,6 +33,7 @@ OfferQuery parse_offer_query(std::string_view text, const std::string& name);
 struct ChangedRoute {
   std::int32_t vehicle = 0;
   std::vector<std::int32_t> nodes;
+  std::vector<Seconds> starts;  // of service at each, by late_starts_of()
 };
 
 /// What an offer would cost.
@@ -38,6 +41,8 @@ struct PricedOffer {
   std::int32_t action = 0;
   bool fits = false;
   Cost added = 0;                    // metres, beyond the base
+  std::int64_t added_ride = 0;       // seconds of all customers on board, beyond the base
+  double price = 0;                  // metres: `added`, and added_ride at its price
   RequestWindows windows{};          // as promised
   std::vector<ChangedRoute> routes;  // against the plan of the query
 };
@@ -67,36 +72,66 @@ class OfferPricer {
   OfferPrices price(const OfferQuery& query);
 
  private:
+  /// Metres and seconds on board together: sixtieths of a metre.
+  using Value = std::int64_t;
   /// A plan with the new request.
   struct Found {
     std::vector<ChangedRoute> routes;  // against the plan of the query
     Cost cost = 0;
     std::int32_t action = 0;  // the offer that it was found for
     RequestWindows windows{};
+    std::size_t own = 0;          // of routes: the one with the new request
+    std::int64_t other_ride = 0;  // seconds on board of all other routes of the plan
   };
-  void search(const OfferQuery& query, const OfferPrices& prices);
+  /// A plan with its timetable for one offer.
+  struct Choice {
+    const Found* found = nullptr;
+    std::vector<Seconds> own_starts;
+    std::int64_t ride = 0;
+    Value value = std::numeric_limits<Value>::max();
+  };
+  void begin(const OfferQuery& query);
+  void promise_offer(const PricedOffer& offer);
+  [[nodiscard]] Value value_of(Cost cost, std::int64_t ride) const;
+  [[nodiscard]] std::int64_t ride_of(const std::vector<std::int32_t>& route) const;
+  [[nodiscard]] std::int64_t ride_of(const Plan& plan) const;
+  void search(const OfferPrices& prices);
   void take_base(Plan plan, Cost cost);
-  void leave_out(const OfferQuery& query, const Plan& plan);
-  void insert(const OfferQuery& query, const OfferPrices& prices);
-  [[nodiscard]] bool keeps(const Found& found, std::int32_t first_node) const;
-  void choose(const OfferQuery& query, PricedOffer& offer);
+  void leave_out(const Plan& plan);
+  void insert(const OfferPrices& prices);
+  void add_found(const PricedOffer& offer, std::vector<ChangedRoute> routes, Cost cost);
+  [[nodiscard]] bool keeps(const Found& found, const PricedOffer& offer) const;
+  void weigh(const Found& found, const PricedOffer& offer, Choice& best) const;
+  [[nodiscard]] Choice choose(const PricedOffer& offer);
+  void share(const OfferPrices& prices, std::vector<Choice>& choices) const;
+  void tell(const Choice& choice, PricedOffer& offer) const;
   [[nodiscard]] Cost shortfall(const OfferPrices& prices) const;
 
   std::unique_ptr<RoutingOracle> oracle_;  // none: insertion
   Tours tours_;
-  Instance instance_;  // with the promised windows
+  const OfferQuery* query_ = nullptr;      // the one being priced
+  Instance instance_;                      // for the oracle, with the promised windows
+  std::vector<Node> nodes_;                // the same windows
+  std::vector<std::int64_t> given_rides_;  // of each route of the query's plan, seconds
   std::vector<std::int32_t> served_;
   Plan base_;  // the best plan known without the new request
   Cost base_cost_ = 0;
+  std::int64_t base_ride_ = 0;
   Cost searched_base_ = 0;  // before plans with the new request showed a better one
   std::vector<Found> found_;
   std::size_t num_searched_ = 0;  // of found_: those by the oracle come first
 };
 
-/// When service begins at each stop of a route: as early as windows and ride times allow. The nodes
-/// are the instance's, with the windows as promised.
+/// When service begins at each stop of a route that keeps its promises: as early as windows and
+/// ride times allow. The nodes are the instance's, with the windows as promised.
 std::vector<Seconds> starts_of(const Instance& instance, std::span<const Node> nodes,
                                std::span<const std::int32_t> route);
+/// The same as a timetable to drive by: nobody boards earlier than he must. Rides are as short
+/// together as the route allows, then the vehicle's time from the depot and back, then starts are
+/// early. Exact unless a ride is at the limit of max_ride, where rides may stay longer than they
+/// need be.
+std::vector<Seconds> late_starts_of(const Instance& instance, std::span<const Node> nodes,
+                                    std::span<const std::int32_t> route);
 
 /// The answer as JSON, one offer per line.
 std::string offers_json(const OfferQuery& query, const OfferPrices& prices);

@@ -54,7 +54,7 @@ void count(const OfferPrices& prices, Tally& tally) {
     for (const PricedOffer& wide : prices.offers) {
       if (wide.action == narrow.action || !lies_in(narrow.windows, wide.windows)) { continue; }
       ++tally.pairs;
-      tally.dearer += wide.fits && wide.added <= narrow.added ? 0 : 1;
+      tally.dearer += wide.fits && wide.price <= narrow.price ? 0 : 1;
     }
   }
 }
@@ -78,6 +78,33 @@ TEST_CASE(
       }
       CHECK(tally.dearer == 0);
       CHECK(tally.negative == 0);
+    }
+  }
+}
+
+TEST_CASE("the same where rides have a price, of which timetables are a part") {
+  for (const std::string name : {"", "rr-10"}) {
+    for (const Seconds max_ride : {0, 1500}) {
+      CAPTURE(name);
+      CAPTURE(max_ride);
+      const auto generator = make_generator(
+          "city", {.requests = 26, .vehicles = 4, .window = 1200, .max_ride = max_ride});
+      OfferPricer pricer(name.empty() ? nullptr : make_search_oracle(name));
+      Tally tally;
+      OfferQuery query;
+      for (std::uint64_t seed = 0; tally.pairs < 500; ++seed) {
+        REQUIRE(seed < 50);
+        if (!planned_day(*generator, seed, query)) { continue; }
+        query.per_ride_minute = 300;
+        const OfferPrices prices = pricer.price(query);
+        count(prices, tally);
+        for (const PricedOffer& offer : prices.offers) {
+          if (!offer.fits) { continue; }
+          const double rides = 300.0 * static_cast<double>(offer.added_ride) / 60;
+          REQUIRE(offer.price == doctest::Approx(static_cast<double>(offer.added) + rides));
+        }
+      }
+      CHECK(tally.dearer == 0);
     }
   }
 }
