@@ -52,6 +52,7 @@ class EnvKeys(TypedDict, total=False):
     rho: float
     rejection: float
     unserved: float
+    lost: float
     oracle: str
     versus: Literal["none", "null", "myopic"]
     prices: Literal["insertion", "relocate"]
@@ -130,6 +131,7 @@ class EnvSection(object):
     rho: float
     rejection: float
     unserved: float
+    lost: float
     oracle: str
     versus: Literal["none", "null", "myopic"]
     prices: Literal["insertion", "relocate"]

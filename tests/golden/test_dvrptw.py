@@ -83,7 +83,7 @@ def test_policies_are_compared_on_the_same_days(penstock):
     args = ["dvrptw", "eval", "--episodes", 40, "--days", 4, "--set", "env.oracle=insertion"]
     one = penstock.json(*args, "--threads", 1)
     rows = policies(one)
-    assert rows["null"]["difference"] == {"mean": 0.0, "ci95": [0.0, 0.0]} and rows["null"]["saving"] == 0
+    assert rows["null"]["difference"] == {"mean": 0.0, "ci95": [0.0, 0.0]} and rows["null"]["saving_per_served"] == 0
     assert rows["null"]["shifted_minutes"] == 0 and rows["max"]["acceptance"] == 1
     assert rows["random-masked"]["acceptance"] == 1 > rows["random"]["acceptance"]
     assert rows["myopic-known"]["reward"]["mean"] > rows["myopic"]["reward"]["mean"]
@@ -97,7 +97,21 @@ def test_policies_are_compared_on_the_same_days(penstock):
 def test_flexibility_saves_what_it_should(penstock, offer, least):
     result = penstock.json("dvrptw", "eval", "--policies", "null,max", "--episodes", 100, "--set", f"env.offer={offer}",
                            "--set", "env.rho=0", "--set", "env.rejection=0", "--set", "env.oracle=rr-50")
-    assert policies(result)["max"]["saving"] >= least
+    assert policies(result)["max"]["saving_per_served"] >= least
+
+
+def test_losing_customers_never_pays(penstock):
+    savings = []
+    for walk_away in (0, 0.5, 1):
+        args = ["--policies", "null,random,max", "--episodes", 40, "--set", f"env.walk_away={walk_away}"]
+        rows = policies(penstock.json("dvrptw", "eval", *args, "--set", "env.oracle=insertion", "--set", "env.offer=widen"))
+        assert rows["null"]["lost"] == rows["max"]["lost"] == 0 and rows["max"]["difference"]["mean"] > 0
+        assert (rows["random"]["lost"] > 0.2) == (walk_away > 0)
+        assert rows["random"]["difference"]["ci95"][1] < -30 * 30 * rows["random"]["lost"]
+        savings.append(rows["random"]["saving_per_served"])
+    assert savings == sorted(savings, reverse=True)
+    done = penstock("dvrptw", "eval", "--policies", "null", "--episodes", 1, "--set", "env.lost=10", code=2)
+    assert "env.unserved" in done.stderr
 
 
 def test_an_audit_finds_the_weak_planner_out(penstock):

@@ -58,24 +58,29 @@ def test_the_table_is_the_evaluation(penstock, page):
     rows = {row[0]: row for row in parsed.tables[0][1:]}
     expected = penstock.json("dvrptw", "eval", *ARGS)["policies"]
     assert list(rows) == [each["policy"] for each in expected] + ["bound"]
-    bound = number(rows["bound"][1])
-    null = number(rows["null"][1])
+    columns = {name: i for i, name in enumerate(parsed.tables[0][0])}
+
+    def cell(policy, column):
+        return rows[policy][columns[column]]
+
+    bound = number(cell("bound", "km a served request"))
     for each in expected:
-        row = rows[each["policy"]]
-        km = each["km"]["mean"]
-        assert row[1] == f"{km:.2f}"
-        assert number(row[4]) == pytest.approx(100 * (km / bound - 1), abs=0.06)
-        assert number(row[6]) == pytest.approx(each["reward"]["mean"], abs=0.005001)
-        assert number(row[7]) == pytest.approx(100 * each["acceptance"], abs=0.05001)
-        assert number(row[8]) == pytest.approx(each["shifted_minutes"], abs=0.05001)
-        assert number(row[9]) == pytest.approx(100 * each["unserved"], abs=0.005001)
-        if each["policy"] != "null":
-            saved, low, _, high = row[2].replace("(", "").replace(")", "").split()
-            assert number(saved) == pytest.approx(-each["difference_km"]["mean"], abs=0.005001)
-            assert [number(low), number(high)] == pytest.approx(
-                sorted(-x for x in each["difference_km"]["ci95"]), abs=0.005001)
-            assert number(row[3]) == pytest.approx(100 * each["saving"], abs=0.005001)
-            assert number(row[5]) == pytest.approx(100 * (null - km) / (null - bound), abs=0.6)
+        policy, km = each["policy"], each["km_per_served"]
+        assert cell(policy, "km a day") == f"{each['km']['mean']:.2f}"
+        assert cell(policy, "km a served request") == f"{km:.3f}"
+        assert number(cell(policy, "above bound")) == pytest.approx(100 * (km / bound - 1), abs=0.06)
+        assert number(cell(policy, "reward")) == pytest.approx(each["reward"]["mean"], abs=0.005001)
+        assert number(cell(policy, "taken")) == pytest.approx(100 * each["acceptance"], abs=0.05001)
+        assert number(cell(policy, "min/request")) == pytest.approx(each["shifted_minutes"], abs=0.05001)
+        assert number(cell(policy, "not served")) == pytest.approx(100 * each["unserved"], abs=0.005001)
+        assert number(cell(policy, "lost")) == pytest.approx(100 * each["lost"], abs=0.005001)
+        if policy != "null":
+            null = expected[0]["km_per_served"]
+            gained, low, _, high = cell(policy, "against null (95 %)").replace("(", "").replace(")", "").split()
+            assert number(gained) == pytest.approx(each["difference"]["mean"], abs=0.005001)
+            assert [number(low), number(high)] == pytest.approx(each["difference"]["ci95"], abs=0.005001)
+            assert number(cell(policy, "saved of these")) == pytest.approx(100 * each["saving_per_served"], abs=0.005001)
+            assert number(cell(policy, "of the possible")) == pytest.approx(100 * (null - km) / (null - bound), abs=0.6)
             assert bound < km < null
 
 

@@ -56,7 +56,8 @@ class Player {
     score.offers = tally.asked;
     score.taken = tally.taken;
     score.minutes = tally.minutes;
-    score.unserved = tally.unserved + tally.left;
+    score.unserved = tally.unserved;
+    score.lost = tally.left;
     score_plan(booking_.instance(), booking_.plan(), score);
     return score;
   }
@@ -105,6 +106,7 @@ class Player {
     if (offers_ != nullptr) {
       OfferMade& made = offers_->back();
       made.taken = answer.taken;
+      made.left = !answer.stays;
       made.served = solved != nullptr && solved->fits;
       made.cost_after = booking_.cost();
     }

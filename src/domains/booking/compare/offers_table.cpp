@@ -53,13 +53,17 @@ std::string answer_text(const OfferMade& made) {
   std::string text = made.action == kNoChange ? "<i class=\"chip idle\">not asked</i>"
                      : made.taken             ? "<i class=\"chip good\">taken</i>"
                                               : "<i class=\"chip bad\">declined</i>";
-  if (!made.served) { text += " <i class=\"chip bad\">not served</i>"; }
+  if (!made.served) {
+    text += fmt::format(" <i class=\"chip bad\">{}</i>", made.left ? "left" : "not served");
+  }
   return text;
 }
 
+/// With what the routes grew by, the day's reward.
 Cost paid_for(const OfferMade& made, const BookingRules& rules) {
-  if (made.action == kNoChange) { return 0; }
-  return made.taken ? rules.per_minute * offered_minutes(made.action) : rules.rejection;
+  const Cost penalty = made.served ? 0 : made.left ? rules.lost : rules.unserved;
+  if (made.action == kNoChange) { return penalty; }
+  return penalty + (made.taken ? rules.per_minute * offered_minutes(made.action) : rules.rejection);
 }
 
 }  // namespace
@@ -87,7 +91,7 @@ std::string offers_table(const BookingLog& log, const BookingRules& rules) {
         ++row, made.customer + 1, window_text(made.wished[0]), offer_text(made.action),
         answer_text(made), asked ? fmt::format("{}", given) : nothing,
         price_text(made.prices[kNoChange]), asked ? price_text(made.prices[made.action]) : nothing,
-        asked ? number(paid_for(made, rules) / 1e3) : nothing,
+        asked || !made.served ? number(paid_for(made, rules) / 1e3) : nothing,
         number((made.cost_after - made.cost_before) / 1e3));
   }
   return rows + fmt::format(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "domains/booking/compare/pictures.h"
@@ -37,9 +38,40 @@ double mean_km(const std::vector<Cost>& metres) {
 
 std::string percent(double share, int digits = 1) { return number(100 * share, digits) + " %"; }
 
-/// "of the possible": which part of null's way to the bound a policy goes.
-double part_of_possible(double null_km, double km, double bound_km) {
-  return null_km > bound_km ? (null_km - km) / (null_km - bound_km) : std::nan("");
+/// Kilometres of a served request, under null and at the bound: a policy that loses customers
+/// drives less in all, and is not the better for it.
+struct PerServed {
+  double null = 0;
+  double bound = 0;
+  /// Which part of null's way to the bound a policy goes.
+  [[nodiscard]] double part_of_possible(double km) const {
+    return null > bound ? (null - km) / (null - bound) : std::nan("");
+  }
+};
+
+double bound_unserved(const ReportInput& input) {
+  double unserved = 0;
+  for (const std::int32_t each : input.bound.unserved) { unserved += each; }
+  return unserved;
+}
+
+double requests_of(const ReportInput& input) {
+  double requests = 0;
+  for (const DayScore& day : input.evaluation.policy("null").days) { requests += day.requests; }
+  return requests;
+}
+
+PerServed per_served(const ReportInput& input) {
+  const double days = input.bound.metres.size();
+  return {.null = line_of(input.evaluation, input.evaluation.policy("null")).per_served,
+          .bound = mean_km(input.bound.metres) * days /
+                   std::max(1.0, requests_of(input) - bound_unserved(input))};
+}
+
+std::string table_row(const std::string& cls, const std::vector<std::string>& cells) {
+  return fmt::format("<tr{}><td>{}</td></tr>\n",
+                     cls.empty() ? "" : fmt::format(" class=\"{}\"", cls),
+                     fmt::join(cells, "</td><td>"));
 }
 
 std::string tiles(const ReportInput& input) {
@@ -50,52 +82,50 @@ std::string tiles(const ReportInput& input) {
   std::string html = "<div class=\"tiles\">\n";
   html += tile(number(null.km.mean) + " km", "a day without offers (null)");
   html += tile(number(shown.km.mean) + " km", "a day under " + input.shown);
-  html += tile(percent(shown.saving), "saved against null");
+  html += tile(percent(shown.saving), "saved per served request against null");
   html += tile(number(bound) + " km", "bound: everybody takes everything");
   html += tile(percent(shown.acceptance), "of its offers were taken");
+  if (shown.lost > 0) { html += tile(percent(shown.lost), "of its customers left"); }
   return html + "</div>\n";
 }
 
-std::string policy_row(const ReportInput& input, const PolicyScore& score, double bound) {
+std::string policy_row(const ReportInput& input, const PolicyScore& score, const PerServed& km) {
   const PolicyLine line = line_of(input.evaluation, score);
-  const double null_km = line_of(input.evaluation, input.evaluation.policy("null")).km.mean;
+  const std::string nothing = "\u2013";
   const bool is_null = score.name == "null";
-  return fmt::format(
-      "<tr{}><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}"
-      "</td><td>{}</td><td>{}</td></tr>\n",
-      score.name == input.shown ? " class=\"mine\"" : "", escaped(score.name), number(line.km.mean),
-      is_null ? "\u2013"
-              : fmt::format("{} ({} to {})", number(-line.difference_km.mean),
-                            number(-line.difference_km.high), number(-line.difference_km.low)),
-      is_null ? "\u2013" : percent(line.saving, 2), percent(line.km.mean / bound - 1),
-      is_null ? "\u2013" : percent(part_of_possible(null_km, line.km.mean, bound), 0),
-      number(line.reward.mean), percent(line.acceptance), number(line.shifted, 1),
-      percent(line.unserved, 2));
+  const std::string difference =
+      fmt::format("{} ({} to {})", number(line.difference.mean), number(line.difference.low),
+                  number(line.difference.high));
+  return table_row(
+      score.name == input.shown ? "mine" : "",
+      {escaped(score.name), number(line.reward.mean), is_null ? nothing : difference,
+       number(line.km.mean), number(line.per_served, 3),
+       is_null ? nothing : percent(line.saving, 2), percent(line.per_served / km.bound - 1),
+       is_null ? nothing : percent(km.part_of_possible(line.per_served), 0),
+       percent(line.acceptance), number(line.shifted, 1), percent(line.unserved, 2),
+       percent(line.lost, 2)});
 }
 
-std::string bound_row(const ReportInput& input, double null_km, double bound) {
-  double unserved = 0;
-  for (const std::int32_t each : input.bound.unserved) { unserved += each; }
-  double requests = 0;
-  for (const DayScore& day : input.evaluation.policy("null").days) { requests += day.requests; }
-  return fmt::format(
-      "<tr class=\"bound\"><td>bound</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
-      "<td>\u2013</td><td>\u2013</td><td>\u2013</td><td>{}</td></tr>\n",
-      number(bound), number(null_km - bound), percent(1 - bound / null_km, 2), percent(0),
-      percent(1, 0), percent(requests > 0 ? unserved / requests : 0, 2));
+std::string bound_row(const ReportInput& input, const PerServed& km) {
+  const std::string nothing = "\u2013";
+  const double requests = requests_of(input);
+  return table_row(
+      "bound", {"bound", nothing, nothing, number(mean_km(input.bound.metres)), number(km.bound, 3),
+                percent(1 - km.bound / km.null, 2), percent(0), percent(1, 0), nothing, nothing,
+                percent(requests > 0 ? bound_unserved(input) / requests : 0, 2), percent(0, 2)});
 }
 
 std::string table_section(const ReportInput& input) {
   const Evaluation& evaluation = input.evaluation;
-  const double bound = mean_km(input.bound.metres);
+  const PerServed km = per_served(input);
   std::string body = detail::saving_chart(input);
   body +=
-      "<table class=\"policies\"><thead><tr><th>policy</th><th>km a day</th><th>saved, km (95 "
-      "%)</th><th>saved</th><th>above bound</th><th>of the possible</th><th>reward</th>"
-      "<th>taken</th><th>min/request</th><th>not served</th></tr></thead><tbody>\n";
-  for (const PolicyScore& score : evaluation.policies) { body += policy_row(input, score, bound); }
-  const double null_km = line_of(evaluation, evaluation.policy("null")).km.mean;
-  body += bound_row(input, null_km, bound) + "</tbody></table>\n";
+      "<table class=\"policies\"><thead><tr><th>policy</th><th>reward</th><th>against null (95 "
+      "%)</th><th>km a day</th><th>km a served request</th><th>saved of these</th><th>above "
+      "bound</th><th>of the possible</th><th>taken</th><th>min/request</th><th>not served</th>"
+      "<th>lost</th></tr></thead><tbody>\n";
+  for (const PolicyScore& score : evaluation.policies) { body += policy_row(input, score, km); }
+  body += bound_row(input, km) + "</tbody></table>\n";
   std::string text = fmt::format(
       "All play the same {} days, with the same people and the same draws behind their answers. "
       "The bound widens every window by 30 minutes on both sides and plans by rr-1000",
@@ -104,8 +134,11 @@ std::string table_section(const ReportInput& input) {
     text +=
         fmt::format(", on {} days by PyVRP too, the better of the two", input.bound.reference_days);
   }
-  return section("Policies", text + ". The reward also counts minutes, refusals and unserved.",
-                 key_line({{"shown", escaped(input.shown)}, {"other", "others"}}), body);
+  text +=
+      ". The reward also counts minutes, refusals, requests that fit nowhere and customers who "
+      "leave; what is saved is told by served request, so that losing customers saves nothing.";
+  return section("Policies", text, key_line({{"shown", escaped(input.shown)}, {"other", "others"}}),
+                 body);
 }
 
 std::string day_title(const BookingLog& log, const std::string& name) {

@@ -24,6 +24,7 @@ DayScore total(const std::vector<DayScore>& days) {
     sum.taken += day.taken;
     sum.minutes += day.minutes;
     sum.unserved += day.unserved;
+    sum.lost += day.lost;
     sum.known_types += day.known_types;
     sum.ride_ratio += day.ride_ratio;
   }
@@ -31,6 +32,11 @@ DayScore total(const std::vector<DayScore>& days) {
 }
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+/// A day without customers needs no kilometres: only those of served requests can be compared.
+double km_per_served(const DayScore& sum) {
+  return sum.served() > 0 ? kilometres(sum) / sum.served() : std::nan("");
+}
 
 OrderedJson interval_json(const Interval& interval) {
   return {{"mean", interval.mean}, {"ci95", {interval.low, interval.high}}};
@@ -40,8 +46,8 @@ OrderedJson number_or_null(double x) {
   return std::isfinite(x) ? OrderedJson(x) : OrderedJson(nullptr);
 }
 
-std::string percent_or_dash(double x) {
-  return std::isfinite(x) ? fmt::format("{:.2f}", 100 * x) : "-";
+std::string number_or_dash(double x, int digits) {
+  return std::isfinite(x) ? fmt::format("{:.{}f}", x, digits) : "-";
 }
 
 std::string reference_text(const Evaluation& evaluation) {
@@ -75,14 +81,16 @@ PolicyLine line_of(const Evaluation& evaluation, const PolicyScore& score) {
   line.km = mean_of(score.days, kilometres);
   line.minutes = mean_of(score.days, minutes);
   line.vehicles = share(sum.vehicles, days);
+  line.per_served = km_per_served(sum);
   line.saving = std::nan("");
   for (const PolicyScore& other : evaluation.policies) {
     if (other.name != "null") { continue; }
-    line.saving = 1 - share(sum.metres, total(other.days).metres);
+    line.saving = 1 - line.per_served / km_per_served(total(other.days));
   }
   line.acceptance = share(sum.taken, sum.offers);
   line.shifted = share(sum.minutes, sum.requests);
   line.unserved = share(sum.unserved, sum.requests);
+  line.lost = share(sum.lost, sum.requests);
   line.known_types = share(sum.known_types, sum.requests);
   line.ride_ratio = share(sum.ride_ratio, days);
   line.difference = paired_difference(score.days, versus.days, reward);
@@ -101,22 +109,23 @@ const PolicyScore& Evaluation::policy(const std::string& name) const {
 }
 
 std::string Evaluation::text() const {
-  std::string out =
-      fmt::format("{:<14}{:>9}{:>9}{:>8}{:>6}{:>9}{:>9}{:>9}{:>8}{:>8}{:>8}{:>9}  reward - {}\n",
-                  "policy", "reward", "km", "min", "cars", "saving%", "accept%", "min/req",
-                  "unsrv%", "types%", "p50 us", "p99 us", versus);
+  std::string out = fmt::format(
+      "{:<14}{:>9}{:>9}{:>8}{:>6}{:>11}{:>9}{:>9}{:>9}{:>8}{:>8}{:>8}{:>8}{:>9}  "
+      "reward - {}\n",
+      "policy", "reward", "km", "min", "cars", "km/served", "saving%", "accept%", "min/req",
+      "unsrv%", "lost%", "types%", "p50 us", "p99 us", versus);
   for (const PolicyScore& score : policies) {
     const PolicyLine line = line_of(*this, score);
     out += fmt::format(
-        "{:<14}{:>9.2f}{:>9.2f}{:>8.0f}{:>6.2f}{:>9}{:>9.1f}{:>9.2f}{:>8.2f}{:>8.1f}{:>8.1f}{:>9."
-        "1f}"
-        "  {:+.3f} [{:+.3f}, {:+.3f}]\n",
+        "{:<14}{:>9.2f}{:>9.2f}{:>8.0f}{:>6.2f}{:>11}{:>9}{:>9.1f}{:>9.2f}{:>8.2f}{:>8.2f}{:>8."
+        "1f}{:>8.1f}{:>9.1f}  {:+.3f} [{:+.3f}, {:+.3f}]\n",
         score.name, line.reward.mean, line.km.mean, line.minutes.mean, line.vehicles,
-        percent_or_dash(line.saving), 100 * line.acceptance, line.shifted, 100 * line.unserved,
+        number_or_dash(line.per_served, 3), number_or_dash(100 * line.saving, 2),
+        100 * line.acceptance, line.shifted, 100 * line.unserved, 100 * line.lost,
         100 * line.known_types, score.decision_p50_us, score.decision_p99_us, line.difference.mean,
         line.difference.low, line.difference.high);
   }
-  return out + reference_text(*this);
+  return out + "saving%: km of a served request against null\n" + reference_text(*this);
 }
 
 std::string Evaluation::json() const {
@@ -130,10 +139,12 @@ std::string Evaluation::json() const {
         {"km", interval_json(line.km)},
         {"minutes", line.minutes.mean},
         {"vehicles", line.vehicles},
-        {"saving", number_or_null(line.saving)},
+        {"km_per_served", number_or_null(line.per_served)},
+        {"saving_per_served", number_or_null(line.saving)},
         {"acceptance", line.acceptance},
         {"shifted_minutes", line.shifted},
         {"unserved", line.unserved},
+        {"lost", line.lost},
         {"type_accuracy", line.known_types},
         {"ride_ratio", line.ride_ratio},
         {"difference", interval_json(line.difference)},

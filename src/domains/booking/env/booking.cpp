@@ -87,6 +87,9 @@ Cost Booking::finish(const RoutingProblem* solved, const BookingRules& rules) {
   } else if (solved != nullptr) {
     reward -= rules.unserved;
     ++tally_.unserved;
+  } else {
+    // The driving is saved: unless a loss costs more, the best policy sends everybody away.
+    reward -= rules.lost;
   }
   ++request_;
   return reward;

@@ -62,13 +62,20 @@ class Factory final : public EnvFactory {
 }  // namespace
 
 BookingRules rules_of(const DvrptwConfig& config) {
+  if (config.lost != 0 && config.lost < config.unserved) {
+    throw UsageError(fmt::format(
+        "env.lost = {} is less than env.unserved = {}: a policy would earn by sending customers "
+        "away; set env.lost to {} or more, or leave it 0",
+        config.lost, config.unserved, config.unserved));
+  }
   const bool shift = config.offer == "shift" || (config.offer == "auto" && config.mode == "ride");
   return {.offer = shift ? OfferKind::shift : OfferKind::widen,
           .answers = AnswerModel(config.answer, config.eta),
           .per_minute = metres(config.rho),
           .rejection = metres(config.rejection),
           .unserved = metres(config.unserved),
-          .walk_away = config.walk_away};
+          .walk_away = config.walk_away,
+          .lost = metres(config.lost != 0 ? config.lost : config.unserved)};
 }
 
 std::unique_ptr<Generator> generator_of(const DvrptwConfig& config) {

@@ -43,7 +43,7 @@ void write_stats(const Booking& booking, std::array<double, kMaxStats>& stats) {
   const DayTally& tally = booking.tally();
   const double requests = std::max(1, tally.requests);
   stats[0] = booking.cost() / kMetresPerKm;
-  stats[1] = tally.unserved / requests;
+  stats[1] = (tally.unserved + tally.left) / requests;
   stats[2] = tally.taken / std::max<double>(1, tally.asked);
   stats[3] = tally.minutes / requests;
 }

@@ -77,7 +77,7 @@ std::array<double, kNumOffers> expected_prices(const std::array<Cost, kNumOffers
   for (std::size_t a = 0; a < kNumOffers; ++a) {
     const double minutes = offered_minutes(a);
     const double taken = price(a) + rules.per_minute * minutes;
-    const double refused = unchanged + rules.rejection;
+    const double refused = unchanged + rules.rejection + rules.walk_away * (rules.lost - unchanged);
     out[a] = chances[a] * taken + (1 - chances[a]) * refused;
   }
   out[kNoChange] = unchanged;

@@ -17,6 +17,7 @@ struct OfferMade {
   std::int32_t action = 0;                // the offer, 0 to 15
   bool taken = false;
   bool served = false;
+  bool left = false;     // refused and went away
   Cost cost_before = 0;  // of the plan, metres
   Cost cost_after = 0;
 };

@@ -49,10 +49,12 @@ struct Evaluation {
 struct PolicyLine {
   Interval reward, km, minutes;
   double vehicles = 0;
-  double saving = 0;  // km against null, as a share; NaN without it
+  double per_served = 0;  // km of a served request; NaN when nobody is served
+  double saving = 0;      // of per_served against null, as a share; NaN without it
   double acceptance = 0;
-  double shifted = 0;  // minutes per request
-  double unserved = 0;
+  double shifted = 0;   // minutes per request
+  double unserved = 0;  // share of requests that fitted nowhere
+  double lost = 0;      // share of customers who refused and left
   double known_types = 0;
   double ride_ratio = 0;
   Interval difference;     // of the reward to the policy that is compared with

@@ -19,9 +19,12 @@ struct DayScore {
   std::int32_t offers = 0;       // that ask for a change
   std::int32_t taken = 0;        // of these
   std::int32_t minutes = 0;      // that customers gave, in all
-  std::int32_t unserved = 0;     // fitted nowhere, or refused and left
+  std::int32_t unserved = 0;     // fitted nowhere
+  std::int32_t lost = 0;         // refused and left
   std::int32_t known_types = 0;  // requests whose customer's likeliest type was the true one
   double ride_ratio = 0;         // time aboard by direct time, mean over served rides; 0: no rides
+
+  [[nodiscard]] std::int32_t served() const { return requests - unserved - lost; }
 };
 
 /// Of a mean, by the normal approximation.

@@ -20,6 +20,7 @@ struct BookingRules {
   Cost rejection = 0;      // for every offer that is refused
   Cost unserved = 50'000;  // for every request that fits nowhere
   double walk_away = 0;    // probability that a customer who refuses leaves
+  Cost lost = 50'000;  // for every customer who leaves, beside `rejection`; not below `unserved`
 };
 
 /// The result of a day.
@@ -75,7 +76,7 @@ class Booking {
   /// Points into the booking, which must stay where it is until finish().
   RoutingProblem problem();
   /// Ends the step and returns its reward, metres: cost before - cost after - what was paid.
-  /// `solved` is null when the customer left.
+  /// `solved` is null when the customer left, which costs `rules.lost` too.
   Cost finish(const RoutingProblem* solved, const BookingRules& rules);
 
   template <class Archive>

@@ -32,6 +32,7 @@ struct DvrptwConfig {
   double rho = 0.02;             // km per minute
   double rejection = 1;          // km
   double unserved = 50;          // km
+  double lost = 0;               // km; 0: as unserved
   std::string oracle = "rr-50";  // see make_any_oracle()
   std::string versus = "none";
   std::string prices = "insertion";
@@ -80,6 +81,11 @@ struct DvrptwConfig {
     visit("rho", rho, "cost of a minute that a customer gives, km", Range{0, 1000});
     visit("rejection", rejection, "cost of a refused offer, km", Range{0, 1000});
     visit("unserved", unserved, "cost of a request that fits nowhere, km", Range{0, 100'000});
+    visit(
+        "lost", lost,
+        "cost of a customer who leaves, km, beside that of the refusal; not below env.unserved; 0: "
+        "as env.unserved",
+        Range{0, 100'000});
     visit("oracle", oracle,
           "how routes are planned: insertion, relocate, rr-N for N rounds of ruin and recreate, "
           "neural for a network's plan, neural:FILE for another network's");
@@ -132,7 +138,8 @@ struct DvrptwConfig {
 };
 
 /// What a config's words mean, for those who play days without the env.
-/// km become whole metres. Throws UsageError for an unknown answer model.
+/// km become whole metres. Throws UsageError for an unknown answer model, and where a lost customer
+/// would cost less than one who fits nowhere.
 BookingRules rules_of(const DvrptwConfig& config);
 /// Throws UsageError for an unknown generator, IoError or DataError where it reads a file.
 std::unique_ptr<Generator> generator_of(const DvrptwConfig& config);

@@ -46,7 +46,8 @@ class Quoter {
 std::array<double, kNumOffers> chances_of(const AnswerModel& answers, const Belief& belief);
 
 /// The expected cost of making each offer now, in metres: what cheapest insertion adds, what is
-/// paid for minutes when it is taken and for a refusal when it is not.
+/// paid for minutes when it is taken; for a refusal, and for the customer who may then leave, when
+/// it is not.
 std::array<double, kNumOffers> expected_prices(const std::array<Cost, kNumOffers>& insertion,
                                                const std::array<double, kNumOffers>& chances,
                                                const BookingRules& rules);

@@ -125,31 +125,37 @@ TEST_CASE("quantiles are of the sorted numbers") {
 TEST_CASE("a line of the table has shares of sums, not means of shares") {
   Evaluation evaluation;
   evaluation.versus = "null";
-  evaluation.policies = {{.name = "null", .days = {{.metres = 8000}, {.metres = 12'000}}},
-                         {.name = "max",
-                          .days = {{.metres = 6000,
-                                    .driven_s = 600,
-                                    .vehicles = 3,
-                                    .requests = 10,
-                                    .offers = 1,
-                                    .taken = 1,
-                                    .minutes = 30,
-                                    .unserved = 1,
-                                    .known_types = 4},
-                                   {.metres = 9000,
-                                    .driven_s = 1200,
-                                    .vehicles = 4,
-                                    .requests = 30,
-                                    .offers = 9,
-                                    .taken = 2,
-                                    .minutes = 10,
-                                    .unserved = 1,
-                                    .known_types = 6}}}};
+  evaluation.policies = {
+      {.name = "null",
+       .days = {{.metres = 8000, .requests = 10}, {.metres = 12'000, .requests = 30}}},
+      {.name = "max",
+       .days = {{.metres = 6000,
+                 .driven_s = 600,
+                 .vehicles = 3,
+                 .requests = 10,
+                 .offers = 1,
+                 .taken = 1,
+                 .minutes = 30,
+                 .unserved = 1,
+                 .known_types = 4},
+                {.metres = 9000,
+                 .driven_s = 1200,
+                 .vehicles = 4,
+                 .requests = 30,
+                 .offers = 9,
+                 .taken = 2,
+                 .minutes = 10,
+                 .unserved = 1,
+                 .lost = 6,
+                 .known_types = 6}}}};
   const PolicyLine line = line_of(evaluation, evaluation.policies[1]);
   CHECK(line.km.mean == doctest::Approx(7.5));
   CHECK(line.minutes.mean == doctest::Approx(15));
   CHECK(line.vehicles == doctest::Approx(3.5));
-  CHECK(line.saving == doctest::Approx(1 - 15.0 / 20));
+  // 32 of 40 are served: less is driven, but not for each of them.
+  CHECK(line.per_served == doctest::Approx(15.0 / 32));
+  CHECK(line.saving == doctest::Approx(1 - (15.0 / 32) / (20.0 / 40)));
+  CHECK(line.lost == doctest::Approx(0.15));
   CHECK(line.acceptance == doctest::Approx(0.3));
   CHECK(line.shifted == doctest::Approx(1));
   CHECK(line.unserved == doctest::Approx(0.05));
@@ -160,10 +166,13 @@ TEST_CASE("a line of the table has shares of sums, not means of shares") {
   evaluation.policies.erase(evaluation.policies.begin());
   evaluation.versus = "max";
   CHECK(std::isnan(line_of(evaluation, evaluation.policies[0]).saving));
-  CHECK(has(evaluation.json(), "\"saving\":null"));
+  CHECK(has(evaluation.json(), "\"saving_per_served\":null"));
   // Days without any offer have no acceptance to divide by.
   evaluation.policies[0].days = {{.metres = 5}};
   CHECK(line_of(evaluation, evaluation.policies[0]).acceptance == 0);
+  // Nobody was served: no kilometres of a served request either.
+  CHECK(has(evaluation.json(), "\"km_per_served\":null"));
+  CHECK(!has(evaluation.text(), "nan"));
 }
 
 TEST_CASE("a vehicle leaves just in time for its first stop, and waits at the others") {

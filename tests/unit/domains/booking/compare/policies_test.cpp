@@ -55,6 +55,12 @@ class LargestValue final : public OfferPolicy {
   std::vector<float> row_;
 };
 
+/// 30 minutes earlier and 30 later, of everybody: three types in four refuse.
+class AskTheMost final : public OfferPolicy {
+ public:
+  std::int32_t choose(const OfferContext& /*context*/) override { return 3; }
+};
+
 }  // namespace
 
 TEST_CASE("an offer's expected price is that of both answers") {
@@ -69,6 +75,40 @@ TEST_CASE("an offer's expected price is that of both answers") {
   CHECK(prices[kNoChange] == 5000);
   CHECK(prices[0] == doctest::Approx(0.25 * (3000 + 600) + 0.75 * (5000 + 1000)));
   CHECK(prices[15] == doctest::Approx(0.25 * (50'000 + 600) + 0.75 * 6000));
+
+  // A customer who refuses may leave: then there is no insertion, but what a lost one costs.
+  const BookingRules leaving{.per_minute = 20, .rejection = 1000, .walk_away = 0.5, .lost = 60'000};
+  const auto with_losses = expected_prices(insertion, chances, leaving);
+  CHECK(with_losses[kNoChange] == 5000);
+  CHECK(with_losses[0] ==
+        doctest::Approx(0.25 * (3000 + 600) + 0.75 * (1000 + 0.5 * 5000 + 0.5 * 60'000)));
+}
+
+TEST_CASE("losing customers never pays") {
+  constexpr std::int64_t kDays = 60;
+  ThreadPool pool({.num_threads = 1});
+  double saving_before = 1;
+  for (const double walk_away : {0.0, 0.5, 1.0}) {
+    CAPTURE(walk_away);
+    DvrptwConfig config;
+    config.oracle = "insertion";
+    config.offer = "widen";
+    config.walk_away = walk_away;
+    std::vector<NamedPolicy> policies = named({"null", "random", "myopic"});
+    policies.push_back({"insult", [](std::size_t) { return std::make_unique<AskTheMost>(); }});
+    const Evaluation found =
+        evaluate_offers(ground_of(config), policies, pool, {.days = kDays, .versus = "null"});
+    const PolicyLine random = line_of(found, found.policy("random"));
+    for (const char* name : {"random", "insult"}) {
+      const PolicyLine line = line_of(found, found.policy(name));
+      CAPTURE(name);
+      CHECK((line.lost > 0.2) == (walk_away > 0));
+      if (walk_away > 0) { CHECK(line.difference.high < -10 * 30 * line.lost); }
+    }
+    CHECK(random.saving < saving_before);
+    saving_before = random.saving;
+    CHECK(line_of(found, found.policy("null")).lost == 0);
+  }
 }
 
 TEST_CASE("every policy plays the same days, whatever the threads") {

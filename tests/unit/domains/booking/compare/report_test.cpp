@@ -121,10 +121,10 @@ TEST_CASE("every number is the evaluation's") {
   for (const PolicyScore& score : played.evaluation.policies) {
     const PolicyLine line = line_of(played.evaluation, score);
     CAPTURE(score.name);
-    CHECK(contains(html,
-                   fmt::format("<td>{}</td><td>{}</td>", score.name, page::number(line.km.mean))));
-    CHECK(contains(html, fmt::format("<td>{}</td><td>{} %</td>", page::number(line.reward.mean),
-                                     page::number(100 * line.acceptance, 1))));
+    CHECK(contains(
+        html, fmt::format("<td>{}</td><td>{}</td>", score.name, page::number(line.reward.mean))));
+    CHECK(contains(html, fmt::format("<td>{}</td><td>{}</td>", page::number(line.km.mean),
+                                     page::number(line.per_served, 3))));
   }
   // The day that is drawn: its plans' km in map and timetable, and the sums below its offers.
   const DayScore& null = played.evaluation.policy("null").days[kDay];
@@ -164,9 +164,11 @@ TEST_CASE("deliveries, requests that fit nowhere and places that are not known")
 
   config = quick();
   config.vehicles = 1;
+  CHECK(contains(Played(config).page(), "not served</i>"));
   config.walk_away = 1;
   Played crowded(config);
-  CHECK(contains(crowded.page(), "not served</i>"));
+  CHECK(contains(crowded.page(), ">left</i>"));
+  CHECK(contains(crowded.page(), "of its customers left"));
   for (BookingLog& log : crowded.evaluation.logs) { log.instance.points.clear(); }
   const std::string html = crowded.page();
   check_page(html);

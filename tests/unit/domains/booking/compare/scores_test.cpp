@@ -68,8 +68,8 @@ TEST_CASE("a table compares with what it is told to") {
       {.name = "null", .days = {{.reward = -10, .metres = 10000, .requests = 2}}},
       {.name = "max", .days = {{.reward = -9, .metres = 9000, .requests = 2}}}};
   const std::string json = evaluation.json();
-  CHECK(json.find("\"saving\":0.0") != std::string::npos);
-  CHECK(json.find("\"saving\":0.09999") != std::string::npos);
+  CHECK(json.find("\"saving_per_served\":0.0") != std::string::npos);
+  CHECK(json.find("\"saving_per_served\":0.09999") != std::string::npos);
   CHECK(json.find("\"difference\":{\"mean\":1.0,\"ci95\":[1.0,1.0]}") != std::string::npos);
   CHECK(evaluation.text().find("reward - null") != std::string::npos);
   evaluation.versus = "nul";

@@ -68,7 +68,8 @@ TEST_CASE("every plan of every step keeps all promises, and rewards add up to th
                              .answers = AnswerModel("noisy", 0.1),
                              .per_minute = 20,
                              .rejection = 700,
-                             .walk_away = of.walk_away};
+                             .walk_away = of.walk_away,
+                             .lost = 60'000};
     Booking booking;
     booking.begin(*generator(of), day);
     RoutingOracle& oracle = *oracles[day % std::size(kCases)];
@@ -80,7 +81,8 @@ TEST_CASE("every plan of every step keeps all promises, and rewards add up to th
     });
     const DayTally& tally = booking.tally();
     CHECK(sum == -booking.cost() - 20 * Cost{tally.minutes} -
-                     700 * Cost{tally.asked - tally.taken} - 50'000 * Cost{tally.unserved});
+                     700 * Cost{tally.asked - tally.taken} - 50'000 * Cost{tally.unserved} -
+                     60'000 * Cost{tally.left});
     CHECK(tally.requests == 30);
     CHECK(booking.served().size() == static_cast<std::size_t>(30 - tally.unserved - tally.left));
     unserved += tally.unserved;

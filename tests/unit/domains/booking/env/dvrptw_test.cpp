@@ -168,6 +168,34 @@ TEST_CASE("too few vehicles: requests go unserved, the day goes on") {
   }
 }
 
+TEST_CASE("who is sent away costs as much as who fits nowhere, and is a failure") {
+  DvrptwConfig config = quick();
+  config.walk_away = 1;
+  CHECK(rules_of(config).lost == rules_of(config).unserved);
+  Play play(config, 10);
+  play.reset();
+  std::ranges::fill(play.actions, 3);  // 30 minutes both ways, which one type in four takes
+  for (int t = 0; t < 30; ++t) { play.step(); }
+  for (const EpisodeEnd& end : play.episode) {
+    const double left = 30 * end.stats[1];
+    CHECK(left == doctest::Approx(30 * (1 - end.stats[2])));
+    CHECK(left > 10);
+    const double minutes = 30 * end.stats[3];
+    CHECK(end.total_reward == doctest::Approx(-end.stats[0] - 51 * left - 0.02 * minutes));
+  }
+}
+
+TEST_CASE("a customer who leaves cannot be cheaper than one who fits nowhere") {
+  DvrptwConfig config;
+  config.unserved = 80;
+  CHECK(rules_of(config).lost == 80'000);
+  config.lost = 120;
+  CHECK(rules_of(config).lost == 120'000);
+  config.lost = 79;
+  CHECK_THROWS_WITH_AS(std::ignore = rules_of(config),
+                       doctest::Contains("set env.lost to 80 or more"), UsageError);
+}
+
 TEST_CASE("neither reset nor step allocates") {
   for (const char* obs : {"list", "hist", "set"}) {
     DvrptwConfig config = quick(obs);

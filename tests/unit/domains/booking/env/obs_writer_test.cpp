@@ -267,11 +267,11 @@ TEST_CASE("a step's reward is what the plan grew by, and what was paid") {
   CHECK(scene.booking.cost() == 600);
 }
 
-TEST_CASE("who fits nowhere is paid for, and who leaves is not") {
+TEST_CASE("who fits nowhere is paid for, and who leaves is paid for beside the refusal") {
   Instance day = edge_day(Mode::deliver);
   day.capacity = 0;
   Scene scene(day, ObsKind::set);
-  scene.rules = {.rejection = 11, .unserved = 1000, .walk_away = 1};
+  scene.rules = {.rejection = 11, .unserved = 1000, .walk_away = 1, .lost = 2000};
   scene.booking.offer(kNoChange, Flexibility::rigid, scene.rules);
   RoutingProblem problem = scene.booking.problem();
   scene.oracle->solve({&problem, 1});
@@ -279,7 +279,7 @@ TEST_CASE("who fits nowhere is paid for, and who leaves is not") {
   const Booking::Answer answer = scene.booking.offer(3, Flexibility::rigid, scene.rules);
   CHECK_FALSE(answer.taken);
   CHECK_FALSE(answer.stays);
-  CHECK(scene.booking.finish(nullptr, scene.rules) == -11);
+  CHECK(scene.booking.finish(nullptr, scene.rules) == -11 - 2000);
   CHECK(scene.booking.tally().unserved == 1);
   CHECK(scene.booking.tally().left == 1);
   CHECK(scene.booking.served().empty());
