@@ -119,6 +119,31 @@ def test_a_run_is_reported_on(penstock, tmp_path):
     assert "Offers of day 12" in out.read_text() and "What ppo proposed" in out.read_text()
 
 
+def test_driving_times_are_not_told_as_kilometres(penstock, tmp_path):
+    nodes = 13  # on a line, two minutes apart, three against the wind
+    file, out = tmp_path / "durations.txt", tmp_path / "page.html"
+    rows = [" ".join(str(120 * (b - a) if b > a else 180 * (a - b)) for b in range(nodes)) for a in range(nodes)]
+    windows = [f"{i + 1} 0 36000" for i in range(nodes)]
+    file.write_text("\n".join([f"DIMENSION : {nodes}", "CAPACITY : 99", "EDGE_WEIGHT_TYPE : EXPLICIT", "EDGE_WEIGHT_SECTION",
+                               *rows, "TIME_WINDOW_SECTION", *windows]) + "\n")
+    args = ["--policies", "null,max", "--episodes", 3, "--set", "env.generator=ortec", "--set", "env.mode=deliver", "--set",
+            f"env.file={file}", "--set", "env.customers=12", "--set", "env.vehicles=1", "--set", "env.oracle=rr-50"]
+    found = penstock.json("dvrptw", "eval", *args)
+    null = found["policies"][0]
+    # There and back once.
+    assert found["unit"] == "min" and null["min"]["mean"] == null["minutes"] == 12 * 2 + 12 * 3 == -null["reward"]["mean"]
+    assert not [key for key in null if "km" in key]
+    told = penstock("dvrptw", "report", "--out", out, *args).stdout
+    assert "minutes of driving" in told
+    page = Tables(out.read_text())
+    assert [name for name in page.tables[0][0] if "min a" in name] == ["min a day", "min a served request"]
+    assert page.tables[0][1][3] == "60.00" and "null: 60.00 min<" in out.read_text()
+    # What is left of kilometres are the prices that were set.
+    text = out.read_text().split("</h1>")[1]
+    setting, rest = text.split("</p>", 1)
+    assert "a km counts as 2.5 minutes" in setting and " km" not in rest and "1 km" not in rest
+
+
 def test_what_cannot_be_shown_is_told(penstock, tmp_path):
     out = tmp_path / "page.html"
     assert "--out" in penstock("dvrptw", "report", code=2).stderr

@@ -23,10 +23,14 @@ std::string setting_text(const DvrptwConfig& config, const EvaluationOptions& op
   return fmt::format(
       "{} requests a day ({}), {} vehicles, generator {}; offers {} windows, answers by {}, "
       "planned "
-      "by {}. A minute given costs {} km, a refusal {} km. Seed {}{}.",
+      "by {}. A minute given costs {} km, a refusal {} km{}. Seed {}{}.",
       config.customers, config.mode, config.vehicles, config.generator,
       rules_of(config).offer == OfferKind::shift ? "shift" : "widen", config.answer, config.oracle,
-      config.rho, config.rejection, options.seed,
+      config.rho, config.rejection,
+      unit_of(config.generator) == CostUnit::seconds
+          ? "; the days know driving time alone, so that a km counts as 2.5 minutes of it"
+          : "",
+      options.seed,
       args.comparison.run.empty() ? "" : "; ppo is the network of " + args.comparison.run);
 }
 

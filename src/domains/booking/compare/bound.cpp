@@ -50,7 +50,7 @@ void improve_by_reference(std::vector<PromisedDay>& days, const ReferenceOptions
   for (std::size_t i = 0; i < costs.size(); ++i) {
     if (!costs[i]) { continue; }
     ++bound.reference_days;
-    bound.metres[i] = std::min(bound.metres[i], *costs[i]);
+    bound.costs[i] = std::min(bound.costs[i], *costs[i]);
   }
 }
 
@@ -58,7 +58,7 @@ void improve_by_reference(std::vector<PromisedDay>& days, const ReferenceOptions
 
 Bound bound_of(const EvaluationSetup& setup, ThreadPool& pool, const EvaluationOptions& options) {
   const auto days = static_cast<std::size_t>(options.days);
-  Bound bound{.metres = std::vector<Cost>(days), .unserved = std::vector<std::int32_t>(days)};
+  Bound bound{.costs = std::vector<Cost>(days), .unserved = std::vector<std::int32_t>(days)};
   std::vector<PromisedDay> promised(std::min(options.reference_days, options.days));
   const std::size_t workers = std::min(options.workers, days);
   pool.run(workers, [&](std::size_t worker) {
@@ -70,7 +70,7 @@ Bound bound_of(const EvaluationSetup& setup, ThreadPool& pool, const EvaluationO
       generator->make(seed, day);
       widen_all(day);
       Planned planned = plan_day(day, seed, *oracle);
-      bound.metres[i] = planned.cost;
+      bound.costs[i] = planned.cost;
       bound.unserved[i] = day.num_requests() - std::ssize(planned.served);
       if (i < promised.size()) {
         promised[i] = {.instance = day, .served = std::move(planned.served)};

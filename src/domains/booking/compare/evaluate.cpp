@@ -51,7 +51,7 @@ class Player {
     Cost reward = 0;
     while (!booking_.over()) { reward += step(score); }
     const DayTally& tally = booking_.tally();
-    score.reward = reward / 1e3;
+    score.reward = in_unit(reward, setup_.rules.unit);
     score.requests = tally.requests;
     score.offers = tally.asked;
     score.taken = tally.taken;
@@ -197,7 +197,7 @@ std::optional<Audit> audit_of(const Gathered& gathered) {
                .wrong_signs = gathered.wrong_signs};
 }
 
-std::optional<Evaluation::Reference> reference_of(const Played& played,
+std::optional<Evaluation::Reference> reference_of(const Played& played, CostUnit unit,
                                                   const ReferenceOptions& options) {
   if (played.promised.empty()) { return std::nullopt; }
   const auto costs = solve_by_pyvrp(played.promised, options);
@@ -205,12 +205,12 @@ std::optional<Evaluation::Reference> reference_of(const Played& played,
   for (std::size_t i = 0; i < costs.size(); ++i) {
     if (!costs[i]) { continue; }
     ++found.days;
-    found.ours_km += played.score.days[i].metres / 1e3;
-    found.reference_km += *costs[i] / 1e3;
+    found.ours += in_unit(played.score.days[i].cost, unit);
+    found.reference += in_unit(*costs[i], unit);
   }
   const double days = std::max<double>(1, found.days);
-  found.ours_km /= days;
-  found.reference_km /= days;
+  found.ours /= days;
+  found.reference /= days;
   return found;
 }
 
@@ -219,11 +219,12 @@ std::optional<Evaluation::Reference> reference_of(const Played& played,
 Evaluation evaluate_offers(const EvaluationSetup& setup, const std::vector<NamedPolicy>& policies,
                            ThreadPool& pool, const EvaluationOptions& options) {
   Evaluation evaluation;
+  evaluation.unit = setup.rules.unit;
   evaluation.versus = options.versus.empty() ? policies.at(0).name : options.versus;
   for (const NamedPolicy& policy : policies) {
     Played played = play_all(setup, policy, pool, options);
     evaluation.audits.push_back(audit_of(played.gathered));
-    evaluation.references.push_back(reference_of(played, options.reference));
+    evaluation.references.push_back(reference_of(played, setup.rules.unit, options.reference));
     evaluation.policies.push_back(std::move(played.score));
     if (options.shown_day) { evaluation.logs.push_back(std::move(played.log)); }
   }

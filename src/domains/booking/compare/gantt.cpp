@@ -165,7 +165,7 @@ std::string gantt_chart(const BookingLog& log, Window span, const std::string& t
   double y = 50;
   for (const Lane& lane : lanes) {
     svg.text(0, y + 11, fmt::format("vehicle {}", lane.table.vehicle + 1), "label");
-    svg.text(0, y + 26, fmt::format("{:.1f} km", lane.table.metres / 1e3), "tick");
+    svg.text(0, y + 26, cost_text(lane.table.cost, log.instance.unit, 1), "tick");
     draw_strip(svg, lane, x, y);
     draw_windows(svg, lane, x, y + kStrip + 8, offers);
     y += lane.height();

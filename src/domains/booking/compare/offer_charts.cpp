@@ -17,7 +17,7 @@ using page::Svg;
 struct OfferSums {
   std::array<std::int64_t, kNumOffers> made{};
   std::array<std::int64_t, kNumOffers> taken{};
-  std::array<double, kNumOffers> saved_km{};      // by cheapest insertion, were it taken
+  std::array<double, kNumOffers> saved{};         // in_unit(), by cheapest insertion, were it taken
   std::array<std::int64_t, kNumOffers> priced{};  // requests that fit both ways
   std::int64_t requests = 0;
 };
@@ -34,7 +34,7 @@ OfferSums sums_of(const BookingLog& log) {
         const Cost wished = made.prices[kNoChange];
         if (wished == Insertion::kNowhere || made.prices[a] == Insertion::kNowhere) { continue; }
         ++sums.priced[a];
-        sums.saved_km[a] += (wished - made.prices[a]) / 1e3;
+        sums.saved[a] += in_unit(wished - made.prices[a], log.instance.unit);
       }
     }
   }
@@ -79,13 +79,13 @@ std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share);
 
 std::string price_grid(const BookingLog& log, const BookingRules& rules) {
   const OfferSums sums = sums_of(log);
-  const double paid = static_cast<double>(rules.per_minute) / 1e3;
+  const double paid = in_unit(rules.per_minute, rules.unit);
   std::array<double, kNumOffers> per_minute{};
   double widest = 1e-9;
   for (std::size_t a = 0; a < kNumOffers; ++a) {
     const double minutes = offered_minutes(a);
     if (minutes == 0 || sums.priced[a] == 0) { continue; }
-    per_minute[a] = sums.saved_km[a] / sums.priced[a] / minutes;
+    per_minute[a] = sums.saved[a] / sums.priced[a] / minutes;
     widest = std::max(widest, std::abs(per_minute[a] - paid));
   }
   std::array<Cell, kNumOffers> cells;
@@ -98,7 +98,7 @@ std::string price_grid(const BookingLog& log, const BookingRules& rules) {
     cells[a] = {page::number(per_minute[a], 3), std::abs(gain) / widest,
                 gain >= 0 ? "warm" : "cool"};
   }
-  return grid("km per minute", cells);
+  return grid(fmt::format("{} per minute", name_of(rules.unit)), cells);
 }
 
 std::string made_grid(const BookingLog& log) {

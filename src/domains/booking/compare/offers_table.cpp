@@ -7,6 +7,10 @@
 
 namespace penstock::booking::detail {
 
+std::string cost_text(Cost cost, CostUnit unit, int digits) {
+  return fmt::format("{:.{}f} {}", in_unit(cost, unit), digits, name_of(unit));
+}
+
 std::string clock_text(Seconds time) {
   const Seconds minutes = std::abs(time) / 60;
   return fmt::format("{}{:02}:{:02}", time < 0 && minutes > 0 ? "-" : "", minutes / 60,
@@ -34,8 +38,8 @@ namespace {
 
 using page::number;
 
-std::string price_text(Cost price) {
-  return price == Insertion::kNowhere ? "nowhere" : number(price / 1e3);
+std::string price_text(Cost price, CostUnit unit) {
+  return price == Insertion::kNowhere ? "nowhere" : number(in_unit(price, unit));
 }
 
 std::string offer_text(std::int32_t action) {
@@ -70,10 +74,11 @@ Cost paid_for(const OfferMade& made, const BookingRules& rules) {
 
 std::string offers_table(const BookingLog& log, const BookingRules& rules) {
   std::string rows = fmt::format(
-      "<table class=\"offers\"><thead><tr><th>#</th><th>customer</th><th>wished {}</th><th>offer, "
-      "minutes</th><th>answer</th><th>minutes given</th><th>km as wished</th><th>km as "
-      "offered</th><th>paid, km</th><th>routes grew, km</th></tr></thead><tbody>\n",
-      log.instance.mode == Mode::ride ? "pickup" : "time");
+      "<table class=\"offers\"><thead><tr><th>#</th><th>customer</th><th>wished {0}</th><th>offer, "
+      "minutes</th><th>answer</th><th>minutes given</th><th>{1} as wished</th><th>{1} as "
+      "offered</th><th>paid, {1}</th><th>routes grew, {1}</th></tr></thead><tbody>\n",
+      log.instance.mode == Mode::ride ? "pickup" : "time", name_of(rules.unit));
+  const auto told = [&](Cost cost) { return number(in_unit(cost, rules.unit)); };
   const std::string nothing = "\u2013";
   std::int32_t minutes = 0;
   Cost paid = 0;
@@ -90,14 +95,15 @@ std::string offers_table(const BookingLog& log, const BookingRules& rules) {
         "</td><td>{}</td><td>{}</td></tr>\n",
         ++row, made.customer + 1, window_text(made.wished[0]), offer_text(made.action),
         answer_text(made), asked ? fmt::format("{}", given) : nothing,
-        price_text(made.prices[kNoChange]), asked ? price_text(made.prices[made.action]) : nothing,
-        asked || !made.served ? number(paid_for(made, rules) / 1e3) : nothing,
-        number((made.cost_after - made.cost_before) / 1e3));
+        price_text(made.prices[kNoChange], rules.unit),
+        asked ? price_text(made.prices[made.action], rules.unit) : nothing,
+        asked || !made.served ? told(paid_for(made, rules)) : nothing,
+        told(made.cost_after - made.cost_before));
   }
   return rows + fmt::format(
                     "</tbody><tfoot><tr><td></td><td></td><td></td><td></td><td>in all</td><td>{}"
                     "</td><td></td><td></td><td>{}</td><td>{}</td></tr></tfoot></table>\n",
-                    minutes, number(paid / 1e3), number(grown / 1e3));
+                    minutes, told(paid), told(grown));
 }
 
 }  // namespace penstock::booking::detail

@@ -7,6 +7,8 @@
 
 namespace penstock::booking::detail {
 
+/// "12.30 km" or "12.30 min", in_unit().
+std::string cost_text(Cost cost, CostUnit unit, int digits = 2);
 /// "08:30", of seconds since midnight.
 std::string clock_text(Seconds time);
 /// "08:30–09:00".

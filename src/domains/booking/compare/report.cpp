@@ -30,22 +30,27 @@ const BookingLog& log_of(const ReportInput& input, const std::string& name) {
   return input.evaluation.logs.at(place_of(input.evaluation, name));
 }
 
-double mean_km(const std::vector<Cost>& metres) {
+double bound_cost(const ReportInput& input) {
+  const std::vector<Cost>& costs = input.bound.costs;
   double sum = 0;
-  for (const Cost each : metres) { sum += each / 1e3; }
-  return metres.empty() ? 0 : sum / metres.size();
+  for (const Cost each : costs) { sum += in_unit(each, input.rules.unit); }
+  return costs.empty() ? 0 : sum / costs.size();
+}
+
+std::string with_unit(double cost, const ReportInput& input) {
+  return number(cost) + " " + name_of(input.rules.unit);
 }
 
 std::string percent(double share, int digits = 1) { return number(100 * share, digits) + " %"; }
 
-/// Kilometres of a served request, under null and at the bound: a policy that loses customers
+/// The cost of a served request, under null and at the bound: a policy that loses customers
 /// drives less in all, and is not the better for it.
 struct PerServed {
   double null = 0;
   double bound = 0;
   /// Which part of null's way to the bound a policy goes.
-  [[nodiscard]] double part_of_possible(double km) const {
-    return null > bound ? (null - km) / (null - bound) : std::nan("");
+  [[nodiscard]] double part_of_possible(double cost) const {
+    return null > bound ? (null - cost) / (null - bound) : std::nan("");
   }
 };
 
@@ -62,10 +67,10 @@ double requests_of(const ReportInput& input) {
 }
 
 PerServed per_served(const ReportInput& input) {
-  const double days = input.bound.metres.size();
+  const double days = input.bound.costs.size();
   return {.null = line_of(input.evaluation, input.evaluation.policy("null")).per_served,
-          .bound = mean_km(input.bound.metres) * days /
-                   std::max(1.0, requests_of(input) - bound_unserved(input))};
+          .bound =
+              bound_cost(input) * days / std::max(1.0, requests_of(input) - bound_unserved(input))};
 }
 
 std::string table_row(const std::string& cls, const std::vector<std::string>& cells) {
@@ -78,18 +83,18 @@ std::string tiles(const ReportInput& input) {
   const Evaluation& evaluation = input.evaluation;
   const PolicyLine null = line_of(evaluation, evaluation.policy("null"));
   const PolicyLine shown = line_of(evaluation, evaluation.policy(input.shown));
-  const double bound = mean_km(input.bound.metres);
+  const double bound = bound_cost(input);
   std::string html = "<div class=\"tiles\">\n";
-  html += tile(number(null.km.mean) + " km", "a day without offers (null)");
-  html += tile(number(shown.km.mean) + " km", "a day under " + input.shown);
+  html += tile(with_unit(null.cost.mean, input), "a day without offers (null)");
+  html += tile(with_unit(shown.cost.mean, input), "a day under " + input.shown);
   html += tile(percent(shown.saving), "saved per served request against null");
-  html += tile(number(bound) + " km", "bound: everybody takes everything");
+  html += tile(with_unit(bound, input), "bound: everybody takes everything");
   html += tile(percent(shown.acceptance), "of its offers were taken");
   if (shown.lost > 0) { html += tile(percent(shown.lost), "of its customers left"); }
   return html + "</div>\n";
 }
 
-std::string policy_row(const ReportInput& input, const PolicyScore& score, const PerServed& km) {
+std::string policy_row(const ReportInput& input, const PolicyScore& score, const PerServed& cost) {
   const PolicyLine line = line_of(input.evaluation, score);
   const std::string nothing = "\u2013";
   const bool is_null = score.name == "null";
@@ -99,33 +104,34 @@ std::string policy_row(const ReportInput& input, const PolicyScore& score, const
   return table_row(
       score.name == input.shown ? "mine" : "",
       {escaped(score.name), number(line.reward.mean), is_null ? nothing : difference,
-       number(line.km.mean), number(line.per_served, 3),
-       is_null ? nothing : percent(line.saving, 2), percent(line.per_served / km.bound - 1),
-       is_null ? nothing : percent(km.part_of_possible(line.per_served), 0),
+       number(line.cost.mean), number(line.per_served, 3),
+       is_null ? nothing : percent(line.saving, 2), percent(line.per_served / cost.bound - 1),
+       is_null ? nothing : percent(cost.part_of_possible(line.per_served), 0),
        percent(line.acceptance), number(line.shifted, 1), percent(line.unserved, 2),
        percent(line.lost, 2)});
 }
 
-std::string bound_row(const ReportInput& input, const PerServed& km) {
+std::string bound_row(const ReportInput& input, const PerServed& cost) {
   const std::string nothing = "\u2013";
   const double requests = requests_of(input);
   return table_row(
-      "bound", {"bound", nothing, nothing, number(mean_km(input.bound.metres)), number(km.bound, 3),
-                percent(1 - km.bound / km.null, 2), percent(0), percent(1, 0), nothing, nothing,
+      "bound", {"bound", nothing, nothing, number(bound_cost(input)), number(cost.bound, 3),
+                percent(1 - cost.bound / cost.null, 2), percent(0), percent(1, 0), nothing, nothing,
                 percent(requests > 0 ? bound_unserved(input) / requests : 0, 2), percent(0, 2)});
 }
 
 std::string table_section(const ReportInput& input) {
   const Evaluation& evaluation = input.evaluation;
-  const PerServed km = per_served(input);
+  const PerServed cost = per_served(input);
   std::string body = detail::saving_chart(input);
-  body +=
+  body += fmt::format(
       "<table class=\"policies\"><thead><tr><th>policy</th><th>reward</th><th>against null (95 "
-      "%)</th><th>km a day</th><th>km a served request</th><th>saved of these</th><th>above "
+      "%)</th><th>{0} a day</th><th>{0} a served request</th><th>saved of these</th><th>above "
       "bound</th><th>of the possible</th><th>taken</th><th>min/request</th><th>not served</th>"
-      "<th>lost</th></tr></thead><tbody>\n";
-  for (const PolicyScore& score : evaluation.policies) { body += policy_row(input, score, km); }
-  body += bound_row(input, km) + "</tbody></table>\n";
+      "<th>lost</th></tr></thead><tbody>\n",
+      name_of(input.rules.unit));
+  for (const PolicyScore& score : evaluation.policies) { body += policy_row(input, score, cost); }
+  body += bound_row(input, cost) + "</tbody></table>\n";
   std::string text = fmt::format(
       "All play the same {} days, with the same people and the same draws behind their answers. "
       "The bound widens every window by 30 minutes on both sides and plans by rr-1000",
@@ -142,9 +148,9 @@ std::string table_section(const ReportInput& input) {
 }
 
 std::string day_title(const BookingLog& log, const std::string& name) {
-  Cost metres = 0;
-  for (const auto& table : detail::timetables(log.instance, log.plan)) { metres += table.metres; }
-  return fmt::format("{}: {:.2f} km", name, static_cast<double>(metres) / 1e3);
+  Cost cost = 0;
+  for (const auto& table : detail::timetables(log.instance, log.plan)) { cost += table.cost; }
+  return name + ": " + detail::cost_text(cost, log.instance.unit);
 }
 
 std::string map_section(const ReportInput& input) {
@@ -181,9 +187,12 @@ std::string gantt_section(const ReportInput& input) {
                          {".at", "service begins"}});
   return section(
       fmt::format("Timetable of day {}", input.day + 1),
-      "Each vehicle as early as it may be; hours of the day. Below it the windows that were "
-      "promised, with the number of the request; where a window is not the wished one, a line "
-      "under it shows the wish.",
+      fmt::format(
+          "Each vehicle as early as it may be; {}. Below it the windows that were promised, "
+          "with the number of the request; where a window is not the wished one, a line "
+          "under it shows the wish.",
+          null.instance.unit == CostUnit::seconds ? "hours of the file's own clock"
+                                                  : "hours of the day"),
       key_line(key), body);
 }
 
@@ -198,14 +207,16 @@ std::string offers_section(const ReportInput& input) {
 
 std::string price_section(const ReportInput& input) {
   const BookingLog& log = log_of(input, input.shown);
-  const double paid = static_cast<double>(input.rules.per_minute) / 1e3;
+  const double paid = in_unit(input.rules.per_minute, input.rules.unit);
+  const char* unit = name_of(input.rules.unit);
   return section(
       "The price of a promise",
-      fmt::format("By offer, over all days of {}: how many km a minute of the customer's patience "
-                  "saves when the offer is taken, by cheapest insertion; a minute costs {} km, and "
-                  "offers that save less than that are orange. Then how often each was made, and "
-                  "how often it was taken.",
-                  escaped(input.shown), number(paid, 3)),
+      fmt::format(
+          "By offer, over all days of {0}: how many {1} a minute of the customer's patience "
+          "saves when the offer is taken, by cheapest insertion; a minute costs {2} {1}, and "
+          "offers that save less than that are orange. Then how often each was made, and "
+          "how often it was taken.",
+          escaped(input.shown), unit, number(paid, 3)),
       "",
       "<div class=\"pair\">\n" + detail::price_grid(log, input.rules) + detail::made_grid(log) +
           detail::taken_grid(log) + "</div>\n");

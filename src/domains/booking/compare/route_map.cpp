@@ -111,14 +111,16 @@ std::string route_map(const BookingLog& log, const std::string& title) {
   for (const Timetable& table : tables) { draw_stops(svg, day, at, table); }
   const auto [x, y] = at(day.points[0]);
   svg.rect(x - 6, y - 6, 12, 12, "depot", "rx=\"2\"", "depot");
-  draw_scale(svg, at);
+  // Who tells no lengths tells no scale of its coordinates either.
+  if (day.unit == CostUnit::metres) { draw_scale(svg, at); }
   for (std::size_t i = 0; i < tables.size(); ++i) {
     const double left = (i % kPerRow) * kSide / kPerRow;
     const std::size_t row = i / kPerRow;
     const double below = kSide + 22 + kLegend * row;
     svg.rect(left, below - 8, 14, 5, "fill " + vehicle_class(tables[i].vehicle), "rx=\"2\"");
     svg.text(left + 19, below,
-             fmt::format("{}: {:.1f} km", tables[i].vehicle + 1, tables[i].metres / 1e3), "tick");
+             fmt::format("{}: {}", tables[i].vehicle + 1, cost_text(tables[i].cost, day.unit, 1)),
+             "tick");
   }
   svg.end_group();
   return svg.str();

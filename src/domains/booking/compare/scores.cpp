@@ -62,11 +62,11 @@ void score_plan(const Instance& instance, const Plan& plan, DayScore& score) {
     start_times(instance, route, start);
     std::int32_t at = 0;
     for (const std::int32_t next : route) {
-      score.metres += instance.distance_of(at, next);
+      score.cost += instance.distance_of(at, next);
       score.driven_s += instance.duration_of(at, next);
       at = next;
     }
-    score.metres += instance.distance_of(at, 0);
+    score.cost += instance.distance_of(at, 0);
     score.driven_s += instance.duration_of(at, 0);
     for (const std::int32_t node : route) {
       const bool pickup = instance.mode == Mode::ride && (node - 1) % 2 == 0;

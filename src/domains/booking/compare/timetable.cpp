@@ -14,7 +14,7 @@ Timetable timetable(const Instance& instance, const std::vector<std::int32_t>& r
     Visit visit{.node = next, .arrival = time + instance.duration_of(at, next)};
     visit.start = std::max(visit.arrival, node.window.earliest);
     visit.end = visit.start + node.service;
-    table.metres += instance.distance_of(at, next);
+    table.cost += instance.distance_of(at, next);
     table.visits.push_back(visit);
     time = visit.end;
     at = next;
@@ -23,7 +23,7 @@ Timetable timetable(const Instance& instance, const std::vector<std::int32_t>& r
   first.arrival = first.start;
   table.leaves = first.start - instance.duration_of(0, first.node);
   table.returns = time + instance.duration_of(at, 0);
-  table.metres += instance.distance_of(at, 0);
+  table.cost += instance.distance_of(at, 0);
   return table;
 }
 

@@ -19,7 +19,7 @@ struct Timetable {
   std::int32_t vehicle = 0;
   Seconds leaves = 0;  // the depot, just in time for the first stop
   Seconds returns = 0;
-  Cost metres = 0;
+  Cost cost = 0;
   std::vector<Visit> visits;
 };
 

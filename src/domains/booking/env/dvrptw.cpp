@@ -13,7 +13,7 @@ namespace {
 
 constexpr Seconds kMinute = 60;
 
-Cost metres(double km) { return std::llround(km * 1000); }
+Cost paid_for_km(double km, CostUnit unit) { return std::llround(km * cost_of_km(unit)); }
 
 MaskKind mask_of(const std::string& word) {
   return word == "known"    ? MaskKind::known
@@ -68,14 +68,16 @@ BookingRules rules_of(const DvrptwConfig& config) {
         "away; set env.lost to {} or more, or leave it 0",
         config.lost, config.unserved, config.unserved));
   }
+  const CostUnit unit = unit_of(config.generator);
   const bool shift = config.offer == "shift" || (config.offer == "auto" && config.mode == "ride");
   return {.offer = shift ? OfferKind::shift : OfferKind::widen,
           .answers = AnswerModel(config.answer, config.eta),
-          .per_minute = metres(config.rho),
-          .rejection = metres(config.rejection),
-          .unserved = metres(config.unserved),
+          .per_minute = paid_for_km(config.rho, unit),
+          .rejection = paid_for_km(config.rejection, unit),
+          .unserved = paid_for_km(config.unserved, unit),
           .walk_away = config.walk_away,
-          .lost = metres(config.lost != 0 ? config.lost : config.unserved)};
+          .lost = paid_for_km(config.lost != 0 ? config.lost : config.unserved, unit),
+          .unit = unit};
 }
 
 std::unique_ptr<Generator> generator_of(const DvrptwConfig& config) {
@@ -117,7 +119,8 @@ DvrptwParts::DvrptwParts(const DvrptwConfig& config)
   spec.obs = obs_writer.layout();
   spec.action = Discrete{.n = kOffers, .masked = mask != MaskKind::none};
   spec.max_episode_steps = config.customers;
-  spec.stats = {"cost_km", "failure_rate", "acceptance", "shifted_minutes"};
+  spec.stats = {std::string("cost_") + name_of(rules.unit), "failure_rate", "acceptance",
+                "shifted_minutes"};
 }
 
 std::unique_ptr<VecEnv> make_dvrptw(const DvrptwConfig& config, std::size_t num_envs,

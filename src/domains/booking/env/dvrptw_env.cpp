@@ -10,8 +10,7 @@ namespace penstock::booking {
 namespace {
 
 constexpr std::uint32_t kMaskOwner = 0x6d61736b;  // its own place in the day's randomness
-constexpr double kMetresPerKm = 1000;
-constexpr std::size_t kMostThreads = 256;  // whose workbenches are kept without allocating
+constexpr std::size_t kMostThreads = 256;         // whose workbenches are kept without allocating
 
 /// An env need not hold more than its share of the buffer.
 std::size_t samples_per_env(const DvrptwConfig& config, std::size_t num_envs) {
@@ -39,10 +38,10 @@ SharedBeliefs::Options belief_options(const DvrptwConfig& config, std::size_t nu
   return options;
 }
 
-void write_stats(const Booking& booking, std::array<double, kMaxStats>& stats) {
+void write_stats(const Booking& booking, CostUnit unit, std::array<double, kMaxStats>& stats) {
   const DayTally& tally = booking.tally();
   const double requests = std::max(1, tally.requests);
-  stats[0] = booking.cost() / kMetresPerKm;
+  stats[0] = in_unit(booking.cost(), unit);
   stats[1] = (tally.unserved + tally.left) / requests;
   stats[2] = tally.taken / std::max<double>(1, tally.asked);
   stats[3] = tally.minutes / requests;
@@ -208,7 +207,7 @@ void DvrptwEnv::step(EnvRange range, ActionRows actions, ObsRows next, OutcomeRo
     };
     const Cost reference = parts_.versus == Versus::none ? 0 : finish(slots_[i].twin);
     const Cost reward = finish(booking) - reference;
-    outcome.reward[k] = reward / kMetresPerKm;
+    outcome.reward[k] = in_unit(reward, parts_.rules.unit);
     outcome.terminated[k] = booking.over();
     outcome.truncated[k] = false;
     slots_[i].total_reward += outcome.reward[k];
@@ -235,7 +234,7 @@ void DvrptwEnv::end_episode(std::size_t env, Workspace& bench, Row row, std::spa
                             EpisodeEnd& end) {
   const Slot& slot = slots_[env];
   end = {slot.total_reward, slot.booking.instance().num_requests(), Success::unknown};
-  write_stats(slot.booking, end.stats);
+  write_stats(slot.booking, parts_.rules.unit, end.stats);
   std::ranges::copy(row.obs, final_obs.begin());
   begin_episode(env, bench, row);
 }

@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t kListWidth = 6;
 constexpr float kNoZone = -1;  // of a row without a request
-constexpr float kKm = 1000;
 
 constexpr std::size_t kNumZones = kZones;
 static_assert(ObsWriter::kHistogram == 2 * kNumZones + 4 * ObsWriter::kHalfHours);
@@ -168,8 +167,9 @@ void ObsWriter::write_set(const Booking& booking, const Belief& belief, Quoter& 
   write_tokens(booking, quoter.routes(), options_.side, row.first(num_tokens));
   if (booking.over()) { return; }
   const Outlook offers = outlook(belief, quoter);
+  const auto km = static_cast<float>(cost_of_km(rules_.unit));
   for (std::size_t offer = 0; offer < kNumOffers; ++offer) {
-    savings[offer] = (offers.prices[kNoChange] - offers.prices[offer]) / kKm;
+    savings[offer] = (offers.prices[kNoChange] - offers.prices[offer]) / km;
     chances[offer] = offers.chances[offer];
     values[offer] = offers.values[offer];
   }
@@ -189,9 +189,10 @@ ObsWriter::Outlook ObsWriter::outlook(const Belief& belief, Quoter& quoter) cons
               .values = {}};
   // What fits nowhere costs what an unserved request costs.
   for (Cost& price : out.prices) { price = std::min(price, rules_.unserved); }
+  const auto km = static_cast<float>(cost_of_km(rules_.unit));
   const auto expected = expected_prices(out.prices, out.chances, rules_);
   for (std::size_t offer = 0; offer < kNumOffers; ++offer) {
-    out.values[offer] = static_cast<float>(expected[kNoChange] - expected[offer]) / kKm;
+    out.values[offer] = static_cast<float>(expected[kNoChange] - expected[offer]) / km;
   }
   return out;
 }

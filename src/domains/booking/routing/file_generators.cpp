@@ -71,6 +71,7 @@ class SampleGenerator final : public Generator {
   void make(std::uint64_t seed, Instance& into) const override {
     Random random = day_random(seed);
     into.name = name_;
+    into.unit = source_.unit;
     begin_day(config_, into);
     const auto& order = draw_some(needed(), source_.num_nodes() - 1, random);
     into.nodes[0].window = source_.nodes[0].window;
@@ -202,6 +203,10 @@ Instance in_city_units(Instance tenths) {
 
 }  // namespace
 
+CostUnit unit_of(std::string_view generator) {
+  return generator == "ortec" ? CostUnit::seconds : CostUnit::metres;
+}
+
 std::unique_ptr<Generator> make_from_file(std::string_view name, const GeneratorConfig& config) {
   if (name != "solomon" && name != "ortec" && name != "csv") { return nullptr; }
   if (config.file.empty()) {
@@ -214,6 +219,7 @@ std::unique_ptr<Generator> make_from_file(std::string_view name, const Generator
   if (name == "ortec") {
     Instance source = parse_vrplib(text, config.file, Convention::ortec).instance;
     source.points.resize(source.num_nodes());
+    source.unit = unit_of(name);
     return std::make_unique<SampleGenerator>(name, config, std::move(source));
   }
   return std::make_unique<SampleGenerator>(

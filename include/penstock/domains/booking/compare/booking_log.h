@@ -18,7 +18,7 @@ struct OfferMade {
   bool taken = false;
   bool served = false;
   bool left = false;     // refused and went away
-  Cost cost_before = 0;  // of the plan, metres
+  Cost cost_before = 0;  // of the plan
   Cost cost_after = 0;
 };
 

@@ -11,7 +11,7 @@ namespace penstock::booking {
 /// and ends 30 minutes later than wished. No policy promises wider ones, so a perfect planner would
 /// make this a bound of all; rr-1000 and PyVRP come close to one.
 struct Bound {
-  std::vector<Cost> metres;            // [days], of the better of the two plans
+  std::vector<Cost> costs;             // [days], of the better of the two plans
   std::vector<std::int32_t> unserved;  // [days]
   std::int64_t reference_days = 0;     // that PyVRP solved too
 };

@@ -25,13 +25,14 @@ struct Audit {
 /// Lists are by policy, in the order in which they were given.
 struct Evaluation {
   std::string versus;
+  CostUnit unit = CostUnit::metres;  // of costs; those of people, and rewards, are in_unit()
   std::vector<PolicyScore> policies;
-  /// By policy, where a reference was asked for: mean km of its final plans over the days that were
-  /// solved, and of the reference's.
+  /// By policy, where a reference was asked for: mean cost, in_unit(), of its final plans over the
+  /// days that were solved, and of the reference's.
   struct Reference {
     std::int64_t days = 0;
-    double ours_km = 0;
-    double reference_km = 0;
+    double ours = 0;
+    double reference = 0;
   };
   std::vector<std::optional<Reference>> references;
   std::vector<std::optional<Audit>> audits;
@@ -47,9 +48,9 @@ struct Evaluation {
 
 /// A row of the table.
 struct PolicyLine {
-  Interval reward, km, minutes;
+  Interval reward, cost, minutes;  // the first two as in_unit() tells them
   double vehicles = 0;
-  double per_served = 0;  // km of a served request; NaN when nobody is served
+  double per_served = 0;  // cost of a served request; NaN when nobody is served
   double saving = 0;      // of per_served against null, as a share; NaN without it
   double acceptance = 0;
   double shifted = 0;   // minutes per request
@@ -57,8 +58,8 @@ struct PolicyLine {
   double lost = 0;      // share of customers who refused and left
   double known_types = 0;
   double ride_ratio = 0;
-  Interval difference;     // of the reward to the policy that is compared with
-  Interval difference_km;  // likewise
+  Interval difference;       // of the reward to the policy that is compared with
+  Interval difference_cost;  // likewise
 };
 /// `score` is one of the evaluation's.
 PolicyLine line_of(const Evaluation& evaluation, const PolicyScore& score);

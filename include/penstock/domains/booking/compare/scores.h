@@ -11,8 +11,8 @@ namespace penstock::booking {
 
 /// What one day of booking came to under some policy.
 struct DayScore {
-  double reward = 0;          // km, undiscounted
-  Cost metres = 0;            // of the final plan
+  double reward = 0;          // undiscounted, in the evaluation's unit
+  Cost cost = 0;              // of the final plan
   Cost driven_s = 0;          // time on the road of the final plan
   std::int32_t vehicles = 0;  // that leave the depot
   std::int32_t requests = 0;
@@ -53,7 +53,7 @@ struct PolicyScore {
 /// The value below which a share of the numbers lies; sorts them.
 double quantile(std::vector<double>& numbers, double share);
 
-/// Sums up a final plan: metres, seconds on the road, vehicles, ride ratio.
+/// Sums up a final plan: cost, seconds on the road, vehicles, ride ratio.
 void score_plan(const Instance& instance, const Plan& plan, DayScore& score);
 
 }  // namespace penstock::booking

@@ -12,7 +12,8 @@
 
 namespace penstock::booking {
 
-/// The rules of booking. Everything that is paid is whole metres.
+/// The rules of booking. Everything that is paid is whole metres, or seconds where the days' costs
+/// are.
 struct BookingRules {
   OfferKind offer = OfferKind::widen;
   AnswerModel answers;
@@ -21,6 +22,7 @@ struct BookingRules {
   Cost unserved = 50'000;  // for every request that fits nowhere
   double walk_away = 0;    // probability that a customer who refuses leaves
   Cost lost = 50'000;  // for every customer who leaves, beside `rejection`; not below `unserved`
+  CostUnit unit = CostUnit::metres;  // of the above, and of the days' costs
 };
 
 /// The result of a day.
@@ -53,7 +55,7 @@ class Booking {
 
   [[nodiscard]] const Instance& instance() const { return instance_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
-  [[nodiscard]] Cost cost() const { return cost_; }  // of the plan, metres
+  [[nodiscard]] Cost cost() const { return cost_; }  // of the plan
   [[nodiscard]] const DayTally& tally() const { return tally_; }
   /// The requests that the plan serves, in the order of their promises.
   [[nodiscard]] std::span<const std::int32_t> served() const { return served_; }
@@ -75,7 +77,7 @@ class Booking {
   /// What the oracle is asked, when the customer stays.
   /// Points into the booking, which must stay where it is until finish().
   RoutingProblem problem();
-  /// Ends the step and returns its reward, metres: cost before - cost after - what was paid.
+  /// Ends the step and returns its reward: cost before - cost after - what was paid.
   /// `solved` is null when the customer left, which costs `rules.lost` too.
   Cost finish(const RoutingProblem* solved, const BookingRules& rules);
 

@@ -14,8 +14,9 @@
 namespace penstock::booking {
 
 /// The keys of the env `dvrptw`; see docs/booking/README.md.
-/// Costs are km, times are minutes. Settings are checked against fields() when they are applied; a
-/// config that C++ code fills by hand is taken as it is.
+/// Costs are km (cost_of_km() where days are counted in driving time), times are minutes. Settings
+/// are checked against fields() when they are applied; a config that C++ code fills by hand is
+/// taken as it is.
 struct DvrptwConfig {
   std::string generator = "city";
   std::string file;  // a path
@@ -78,7 +79,11 @@ struct DvrptwConfig {
           Choices{"rule", "noisy", "logit"});
     visit("eta", eta, "probability that a noisy answer is inverted", Range{0, 0.5});
     visit("walk_away", walk_away, "probability that a customer who refuses leaves", Range{0, 1});
-    visit("rho", rho, "cost of a minute that a customer gives, km", Range{0, 1000});
+    visit(
+        "rho", rho,
+        "cost of a minute that a customer gives, km; where days are counted in minutes of driving "
+        "(ortec), a km of this and of the next three is 2.5 minutes, at 24 km/h",
+        Range{0, 1000});
     visit("rejection", rejection, "cost of a refused offer, km", Range{0, 1000});
     visit("unserved", unserved, "cost of a request that fits nowhere, km", Range{0, 100'000});
     visit(
@@ -138,8 +143,9 @@ struct DvrptwConfig {
 };
 
 /// What a config's words mean, for those who play days without the env.
-/// km become whole metres. Throws UsageError for an unknown answer model, and where a lost customer
-/// would cost less than one who fits nowhere.
+/// km become whole metres, or seconds at 24 km/h where the generator's costs are. Throws UsageError
+/// for an unknown answer model, and where a lost customer would cost less than one who fits
+/// nowhere.
 BookingRules rules_of(const DvrptwConfig& config);
 /// Throws UsageError for an unknown generator, IoError or DataError where it reads a file.
 std::unique_ptr<Generator> generator_of(const DvrptwConfig& config);
@@ -153,7 +159,8 @@ ObsWriter obs_writer_of(const DvrptwConfig& config);
 using OracleMaker = std::function<std::unique_ptr<RoutingOracle>(std::string_view name)>;
 
 /// Many envs `dvrptw`: the envs of a range share one call of the oracle per step.
-/// An action is an offer, 0 to 15; the reward of a step is km. Statistics: cost_km, failure_rate,
+/// An action is an offer, 0 to 15; the reward of a step is km, or minutes with ortec. Statistics:
+/// cost_km (cost_min), failure_rate,
 /// acceptance, shifted_minutes.
 std::unique_ptr<VecEnv> make_dvrptw(const DvrptwConfig& config, std::size_t num_envs,
                                     std::uint64_t seed,

@@ -32,6 +32,10 @@ class Generator {
   [[nodiscard]] virtual double side() const = 0;
 };
 
+/// The unit of the costs of a generator's days: seconds for ortec, whose files know durations
+/// alone.
+CostUnit unit_of(std::string_view generator);
+
 /// city, delivery, clustered, solomon, ortec or csv. Throws UsageError that names these.
 std::unique_ptr<Generator> make_generator(std::string_view name, const GeneratorConfig& config);
 

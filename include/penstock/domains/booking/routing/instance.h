@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "penstock/domains/booking/routing/cost_unit.h"
+
 namespace penstock::booking {
 
 /// Whole metres and whole seconds since midnight: cost and feasibility are free of floating point.
@@ -58,6 +60,7 @@ struct Instance {
   // What a way over a third node may save against the direct distance: searches leave out what this
   // rules out. At first what is true of all matrices; whoever knows better says so.
   Metres shortcut = std::numeric_limits<Metres>::max();
+  CostUnit unit = CostUnit::metres;  // of `distance`
 
   [[nodiscard]] std::size_t num_nodes() const { return nodes.size(); }
   [[nodiscard]] std::int32_t stops_per_request() const { return mode == Mode::ride ? 2 : 1; }

@@ -222,6 +222,6 @@ TEST_CASE("what is noted of a day is what was offered, and adds up to its plan")
     }
     CHECK(customers.size() == 10);
     CHECK(minutes == score.minutes);
-    CHECK(cost == score.metres);
+    CHECK(cost == score.cost);
   }
 }

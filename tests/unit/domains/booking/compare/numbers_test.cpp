@@ -126,10 +126,9 @@ TEST_CASE("a line of the table has shares of sums, not means of shares") {
   Evaluation evaluation;
   evaluation.versus = "null";
   evaluation.policies = {
-      {.name = "null",
-       .days = {{.metres = 8000, .requests = 10}, {.metres = 12'000, .requests = 30}}},
+      {.name = "null", .days = {{.cost = 8000, .requests = 10}, {.cost = 12'000, .requests = 30}}},
       {.name = "max",
-       .days = {{.metres = 6000,
+       .days = {{.cost = 6000,
                  .driven_s = 600,
                  .vehicles = 3,
                  .requests = 10,
@@ -138,7 +137,7 @@ TEST_CASE("a line of the table has shares of sums, not means of shares") {
                  .minutes = 30,
                  .unserved = 1,
                  .known_types = 4},
-                {.metres = 9000,
+                {.cost = 9000,
                  .driven_s = 1200,
                  .vehicles = 4,
                  .requests = 30,
@@ -149,7 +148,7 @@ TEST_CASE("a line of the table has shares of sums, not means of shares") {
                  .lost = 6,
                  .known_types = 6}}}};
   const PolicyLine line = line_of(evaluation, evaluation.policies[1]);
-  CHECK(line.km.mean == doctest::Approx(7.5));
+  CHECK(line.cost.mean == doctest::Approx(7.5));
   CHECK(line.minutes.mean == doctest::Approx(15));
   CHECK(line.vehicles == doctest::Approx(3.5));
   // 32 of 40 are served: less is driven, but not for each of them.
@@ -160,7 +159,7 @@ TEST_CASE("a line of the table has shares of sums, not means of shares") {
   CHECK(line.shifted == doctest::Approx(1));
   CHECK(line.unserved == doctest::Approx(0.05));
   CHECK(line.known_types == doctest::Approx(0.25));
-  CHECK(line.difference_km.mean == doctest::Approx(-2.5));
+  CHECK(line.difference_cost.mean == doctest::Approx(-2.5));
 
   // Without null there is nothing to save against: a dash and a null, not a zero.
   evaluation.policies.erase(evaluation.policies.begin());
@@ -168,11 +167,30 @@ TEST_CASE("a line of the table has shares of sums, not means of shares") {
   CHECK(std::isnan(line_of(evaluation, evaluation.policies[0]).saving));
   CHECK(has(evaluation.json(), "\"saving_per_served\":null"));
   // Days without any offer have no acceptance to divide by.
-  evaluation.policies[0].days = {{.metres = 5}};
+  evaluation.policies[0].days = {{.cost = 5}};
   CHECK(line_of(evaluation, evaluation.policies[0]).acceptance == 0);
   // Nobody was served: no kilometres of a served request either.
   CHECK(has(evaluation.json(), "\"km_per_served\":null"));
   CHECK(!has(evaluation.text(), "nan"));
+}
+
+TEST_CASE("costs are told in the unit of the days") {
+  Evaluation evaluation;
+  evaluation.versus = "null";
+  evaluation.policies = {{.name = "null", .days = {{.reward = -5, .cost = 300, .requests = 2}}}};
+  evaluation.references = {Evaluation::Reference{.days = 1, .ours = 5, .reference = 4}};
+  CHECK(line_of(evaluation, evaluation.policies[0]).cost.mean == doctest::Approx(0.3));
+  CHECK(has(evaluation.text(), "km/served"));
+  CHECK(has(evaluation.json(), "\"unit\":\"km\""));
+
+  evaluation.unit = CostUnit::seconds;
+  CHECK(line_of(evaluation, evaluation.policies[0]).cost.mean == doctest::Approx(5));
+  CHECK(has(evaluation.json(), "\"unit\":\"min\""));
+  CHECK(has(evaluation.json(), "\"min_per_served\":2.5"));
+  CHECK(!has(evaluation.json(), "km"));
+  CHECK(has(evaluation.text(), "min/served"));
+  CHECK(has(evaluation.text(), "minutes of driving"));
+  CHECK(has(evaluation.text(), "promises: 4.00 min, ours 5.00 min"));
 }
 
 TEST_CASE("a vehicle leaves just in time for its first stop, and waits at the others") {
@@ -190,7 +208,7 @@ TEST_CASE("a vehicle leaves just in time for its first stop, and waits at the ot
   CHECK(table.visits[2].start == 5120);
   CHECK(table.visits[3].start == 5240);
   CHECK(table.returns == 5240 + 10 + 400);
-  CHECK(table.metres == 100 + 100 + 100 + 100 + 400);
+  CHECK(table.cost == 100 + 100 + 100 + 100 + 400);
 }
 
 TEST_CASE("the hours of a timetable are whole, and hold every wish and promise") {

@@ -132,7 +132,7 @@ TEST_CASE("every policy plays the same days, whatever the threads") {
   }
   for (const DayScore& day : one.policy("null").days) {
     // Nothing is paid but kilometres: the reward telescopes to the last plan's cost.
-    CHECK(day.reward == doctest::Approx(-static_cast<double>(day.metres) / 1e3));
+    CHECK(day.reward == doctest::Approx(-static_cast<double>(day.cost) / 1e3));
     CHECK(day.offers == 0);
   }
   for (const DayScore& day : one.policy("max").days) { CHECK(day.taken == day.offers); }

@@ -123,20 +123,20 @@ TEST_CASE("every number is the evaluation's") {
     CAPTURE(score.name);
     CHECK(contains(
         html, fmt::format("<td>{}</td><td>{}</td>", score.name, page::number(line.reward.mean))));
-    CHECK(contains(html, fmt::format("<td>{}</td><td>{}</td>", page::number(line.km.mean),
+    CHECK(contains(html, fmt::format("<td>{}</td><td>{}</td>", page::number(line.cost.mean),
                                      page::number(line.per_served, 3))));
   }
   // The day that is drawn: its plans' km in map and timetable, and the sums below its offers.
   const DayScore& null = played.evaluation.policy("null").days[kDay];
   const DayScore& shown = played.evaluation.policy("random").days[kDay];
-  CHECK(count(html, fmt::format(">null: {:.2f} km<", null.metres / 1e3)) == 2);
-  CHECK(count(html, fmt::format(">random: {:.2f} km<", shown.metres / 1e3)) == 2);
+  CHECK(count(html, fmt::format(">null: {:.2f} km<", null.cost / 1e3)) == 2);
+  CHECK(count(html, fmt::format(">random: {:.2f} km<", shown.cost / 1e3)) == 2);
   const BookingLog& log = played.evaluation.logs[1];
   const auto refused = static_cast<double>(shown.offers - shown.taken);
   CHECK(contains(html, fmt::format("<td>in all</td><td>{}</td><td></td><td></td><td>{}</td>"
                                    "<td>{}</td>",
                                    shown.minutes, page::number(0.02 * shown.minutes + refused, 2),
-                                   page::number(shown.metres / 1e3))));
+                                   page::number(shown.cost / 1e3))));
   CHECK(log.shown_offers().size() == 12);
   CHECK(count(html, ">taken</i>") == static_cast<std::size_t>(shown.taken));
   CHECK(count(html, ">declined</i>") == static_cast<std::size_t>(refused));
@@ -164,6 +164,7 @@ TEST_CASE("deliveries, requests that fit nowhere and places that are not known")
 
   config = quick();
   config.vehicles = 1;
+  config.customers = 40;
   CHECK(contains(Played(config).page(), "not served</i>"));
   config.walk_away = 1;
   Played crowded(config);

@@ -54,7 +54,7 @@ TEST_CASE("a plan's kilometres, minutes, vehicles and time aboard") {
   const Instance instance = line_of_two();
   DayScore score;
   score_plan(instance, {{{1, 3, 2, 4}, {}}}, score);  // the rides overlap
-  CHECK(score.metres == 1000 + 2000 + 1000 + 2000 + 4000);
+  CHECK(score.cost == 1000 + 2000 + 1000 + 2000 + 4000);
   CHECK(score.driven_s == 600);
   CHECK(score.vehicles == 1);
   // Ride 1-2: 120 + service 60 + 60 over 60 direct. Ride 3-4: 60 + 60 + 120 over 60.
@@ -64,9 +64,8 @@ TEST_CASE("a plan's kilometres, minutes, vehicles and time aboard") {
 TEST_CASE("a table compares with what it is told to") {
   Evaluation evaluation;
   evaluation.versus = "null";
-  evaluation.policies = {
-      {.name = "null", .days = {{.reward = -10, .metres = 10000, .requests = 2}}},
-      {.name = "max", .days = {{.reward = -9, .metres = 9000, .requests = 2}}}};
+  evaluation.policies = {{.name = "null", .days = {{.reward = -10, .cost = 10000, .requests = 2}}},
+                         {.name = "max", .days = {{.reward = -9, .cost = 9000, .requests = 2}}}};
   const std::string json = evaluation.json();
   CHECK(json.find("\"saving_per_served\":0.0") != std::string::npos);
   CHECK(json.find("\"saving_per_served\":0.09999") != std::string::npos);
@@ -91,11 +90,11 @@ TEST_CASE("no policy drives less than the bound, whose planner is better and fre
   const Evaluation found = evaluate_offers(setup, {{"max", always_most}}, pool, options);
   for (std::size_t day = 0; day < 8; ++day) {
     CHECK(bound.unserved[day] == 0);
-    CHECK(bound.metres[day] < found.policies[0].days[day].metres);
-    CHECK(bound.metres[day] > found.policies[0].days[day].metres / 2);
+    CHECK(bound.costs[day] < found.policies[0].days[day].cost);
+    CHECK(bound.costs[day] > found.policies[0].days[day].cost / 2);
   }
   options.workers = 1;
-  CHECK(bound_of(setup, pool, options).metres == bound.metres);
+  CHECK(bound_of(setup, pool, options).costs == bound.costs);
 }
 
 TEST_CASE("a missing interpreter or package is told with the remedy") {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <set>
 
@@ -194,6 +196,32 @@ TEST_CASE("a customer who leaves cannot be cheaper than one who fits nowhere") {
   config.lost = 79;
   CHECK_THROWS_WITH_AS(std::ignore = rules_of(config),
                        doctest::Contains("set env.lost to 80 or more"), UsageError);
+}
+
+TEST_CASE("days of driving time are minutes, and a km is paid for as 2.5 of them") {
+  // Both customers lie 700 s from the depot, 500 s on the way back and 100 s from each other.
+  const auto path = std::filesystem::temp_directory_path() / "penstock_env_seconds.txt";
+  std::ofstream(path) << "DIMENSION : 3\nCAPACITY : 9\nEDGE_WEIGHT_TYPE : EXPLICIT\n"
+                         "EDGE_WEIGHT_SECTION\n0 700 700\n500 0 100\n500 100 0\n"
+                         "TIME_WINDOW_SECTION\n1 0 36000\n2 0 18000\n3 0 18000\n";
+  DvrptwConfig config = quick("set");
+  config.generator = "ortec";
+  config.mode = "deliver";
+  config.file = path.string();
+  config.customers = 2;
+  const BookingRules rules = rules_of(config);
+  CHECK(rules.per_minute == 3);  // 0.02 km at 24 km/h
+  CHECK(rules.rejection == 150);
+  CHECK(rules.unserved == 7500);
+  Play play(config, 1);
+  CHECK(play.env->spec().stats[0] == "cost_min");
+  play.reset();
+  play.step();
+  CHECK(play.reward[0] == doctest::Approx(-20));  // 1,200 s
+  play.step();
+  CHECK(play.reward[0] == doctest::Approx(-100.0 / 60));
+  CHECK(play.episode[0].stats[0] == doctest::Approx(1300.0 / 60));
+  std::filesystem::remove(path);
 }
 
 TEST_CASE("neither reset nor step allocates") {

@@ -222,7 +222,9 @@ TEST_CASE("a sample of ORTEC's customers keeps both directions; the cost is seco
     CHECK(day.distance == (second ? std::vector<Metres>{0, 2, 1, 5, 0, 6, 3, 4, 0}
                                   : std::vector<Metres>{0, 1, 2, 3, 0, 4, 5, 6, 0}));
     CHECK(day.duration == day.distance);
+    CHECK(day.unit == CostUnit::seconds);
   }
+  CHECK(made("city", 1).unit == CostUnit::metres);
   CHECK(swapped);
 }
 
