@@ -24,6 +24,8 @@ class EnvKeys(TypedDict, total=False):
     wrapper: Literal["v1", "v2", "dbg"]
     rules: Literal["head", "leaderboard"]
     green: bool
+    fix_ghost_ports: bool
+    fix_restored_mail: bool
     fix_vsftpd: bool
     fix_smb: bool
     fix_mysql: bool
@@ -103,6 +105,8 @@ class EnvSection(object):
     wrapper: Literal["v1", "v2", "dbg"]
     rules: Literal["head", "leaderboard"]
     green: bool
+    fix_ghost_ports: bool
+    fix_restored_mail: bool
     fix_vsftpd: bool
     fix_smb: bool
     fix_mysql: bool

@@ -113,28 +113,3 @@ def test_one_policy_for_all_orders_by_recipe(penstock, tmp_path):
     aligned = 20 * told["rollout/compliance"] - 10
     assert told["rollout/ep_rew_mean"] == pytest.approx(told["rollout/game_return"] + aligned)
     assert told["rollout/fixes"] > 1
-
-
-def test_a_defender_is_scored_as_by_the_leader_board(penstock, tmp_path):
-    run = tmp_path / "run"
-    penstock("train", "--recipe", "cage2-defender", "--total-timesteps", 6400, "--threads", 1,
-             "--set", "env.num_envs=32", "--set", "net.hidden=[16]", "--set", "run.eval_episodes=2", "--run-dir", run)
-    few = ("cage2", "leaderboard", run, "--episodes", 140)
-    board = penstock.json(*few, "--threads", 1)
-    assert board["rules"] == "leaderboard" and board["trained_steps"] == 6400 and not board["sampled"]
-    cells = [(cell["red"], cell["steps"]) for cell in board["cells"]]
-    assert cells == [(red, steps) for red in ("bline", "meander", "sleep") for steps in (30, 50, 100)]
-    assert board["total"] == pytest.approx(sum(cell["mean"] for cell in board["cells"]))
-    assert board["std_error"] == pytest.approx(sum(cell["std_error"] ** 2 for cell in board["cells"]) ** 0.5)
-    assert board["official"] == {"CardiffUni": -54.57, "Keeping-it-RL": -56.90}
-    assert board["audit"]["games"] == 9 * 140 and board["audit"]["fixed_total"] <= board["total"]
-    assert penstock.json(*few, "--threads", 2) == board
-    assert penstock.json(*few, "--seed", 1)["total"] != board["total"]
-    assert penstock.json(*few, "--sampled")["total"] != board["total"]
-    told = penstock(*few).stdout
-    assert f"total {board['total']:.2f}" in told and "audit: " in told and "CardiffUni -54.57" in told
-
-
-def test_the_leader_board_is_for_its_own_envs(penstock, tmp_path):
-    penstock("train", "--env", "cartpole", "--total-timesteps", 2048, "--threads", 1, "--run-dir", tmp_path / "run")
-    assert "env is cartpole" in penstock("cage2", "leaderboard", tmp_path / "run", code=2).stderr

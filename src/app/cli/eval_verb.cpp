@@ -46,7 +46,20 @@ void print(const EvalResult& result, bool json) {
   fmt::print("{}\n", to_text(out));
 }
 
-Exit eval(const EvalArgs& args, const Common& common, const Catalog& catalog) {
+/// What a policy was trained with is its own; where it plays can be changed.
+void add_env_changes(const std::vector<std::string>& assignments, Common& common) {
+  for (const std::string& assignment : assignments) {
+    if (!assignment.starts_with("env.")) {
+      throw UsageError("--set " + assignment +
+                       ": expected a key of the env, as env.max_steps=50; how the policy was "
+                       "trained cannot be changed");
+    }
+    common.flags.add_assignment(assignment, "--set");
+  }
+}
+
+Exit eval(const EvalArgs& args, Common& common, const Catalog& catalog) {
+  add_env_changes(common.assignments, common);
   const TrainedRun run = open_chosen(args.path, args.checkpoint, common, catalog);
   ThreadPool pool({.num_threads = threads_of(*run.plan), .on_start = use_one_torch_thread});
   const EvalResult result = evaluate(run.player, run.plan->env(), pool,
@@ -77,6 +90,8 @@ Verb eval_verb(Options& app, const Catalog& catalog) {
   verb.add("--checkpoint", args->checkpoint, "checkpoint to play: latest, best or a step");
   verb.add_flag("--sampled,!--deterministic", args->sampled,
                 "sample actions instead of taking the most likely one");
+  verb.add_repeated("--set", common->assignments,
+                    "play in a changed env: --set env.red=meander (may be repeated)");
   add_key(verb, *common, "--threads", "threads", "threads; 0: all cores");
   add_key(verb, *common, "--device", "device", "where the network runs: cpu, cuda or mps");
   add_trust_options(verb, *common);

@@ -119,7 +119,8 @@ Option Options::add_list(const std::string& names, std::vector<std::int64_t>& ta
 
 Option Options::add_repeated(const std::string& names, std::vector<std::string>& target,
                              const std::string& doc) {
-  return Option(app_->add_option(names, target, doc)->allow_extra_args(false));
+  // A word after --flag VALUE is the next argument; words in a row by position are all its own.
+  return Option(app_->add_option(names, target, doc)->allow_extra_args(!names.starts_with('-')));
 }
 
 Option Options::add_call(const std::string& names, std::function<void(const std::string&)> call,

@@ -52,7 +52,9 @@ Rules rules_of(const Simulator::Config& config) {
   rules.wrapper = config.wrapper == "v1"   ? Wrapper::v1
                   : config.wrapper == "v2" ? Wrapper::v2
                                            : Wrapper::dbg;
-  rules.leaderboard = config.rules == "leaderboard";
+  const bool leaderboard = config.rules == "leaderboard";
+  rules.ghost_ports = leaderboard && !config.fix_ghost_ports;
+  rules.mail_breaks = leaderboard && !config.fix_restored_mail;
   rules.fix_vsftpd = config.fix_vsftpd;
   rules.fix_smb = config.fix_smb;
   rules.fix_mysql = config.fix_mysql;

@@ -148,7 +148,7 @@ void World::restore(std::uint8_t host) {
   if (host == host::kUser0) { at.add_session(true, false); }  // red's own way in stays
   update_sets(host);
   with_malware_ &= ~bit(host);
-  if (rules_.leaderboard) { mail_broken_ |= bit(host); }
+  if (rules_.mail_breaks) { mail_broken_ |= bit(host); }
   if (host == host::kOpServer0) {
     service_up_ = service_active_ = 1;
     service_pid_known_ = rules_.fix_restore_ot ? 1 : 0;
@@ -216,7 +216,7 @@ RedReport World::discover_services(std::uint8_t host) {
   if (!reachable(host)) { return {Flag::yes, {}}; }
   HostState& at = hosts_[host];
   // On the leader board's day a scan only ever added ports.
-  const unsigned kept = rules_.leaderboard ? at.known_ports : 0U;
+  const unsigned kept = rules_.ghost_ports ? at.known_ports : 0U;
   at.known_ports = kept | at.open_ports;
   return {Flag::yes, scan_events(host)};
 }

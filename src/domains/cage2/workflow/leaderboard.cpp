@@ -5,10 +5,13 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <utility>
+#include <variant>
 
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/random.h"
 #include "penstock/core/train/engine.h"
+#include "penstock/domains/cage2/sim/replay.h"
 
 namespace penstock::cage2 {
 namespace {
@@ -31,15 +34,35 @@ double std_error_of(const std::vector<double>& values) {
   return std::sqrt(squares / (n - 1) / n);
 }
 
-BoardCell score_cell(const PlayGames& play, BoardGames games) {
-  const std::vector<double> returns = play(games);
-  games.fix_restore_ot = true;
-  const std::vector<double> fixed = play(games);
-  BoardCell cell{games.red, games.steps, mean_of(returns), std_error_of(returns), mean_of(fixed)};
-  for (std::size_t i = 0; i < returns.size(); ++i) {
-    cell.differing += returns[i] != fixed[i] ? 1 : 0;
+/// One change of the rules and its games' returns, cell by cell.
+void add_cell(AuditRow& row, const std::vector<double>& as_is, const std::vector<double>& changed) {
+  std::vector<double> owed(as_is.size());
+  for (std::size_t i = 0; i < as_is.size(); ++i) {
+    owed[i] = as_is[i] - changed[i];
+    row.differing += owed[i] != 0 ? 1 : 0;
   }
-  return cell;
+  row.total += mean_of(changed);
+  row.owed += mean_of(owed);
+  row.std_error = std::hypot(row.std_error, std_error_of(owed));
+}
+
+Simulator::Config changed_game(Simulator::Config game, const RuleChange& change) {
+  Settings settings;
+  settings.add(change.key, change.value, "the audit");
+  std::vector<Field> fields = fields_of(game);
+  penstock::apply(fields, settings);
+  return game;
+}
+
+void score_cell(const PlayGames& play, BoardGames games, Board& board) {
+  const std::vector<double> returns = play(games);
+  const Simulator::Config game = games.game;
+  board.cells.push_back(
+      {game.red, static_cast<int>(game.max_steps), mean_of(returns), std_error_of(returns)});
+  for (AuditRow& row : board.audit) {
+    games.game = changed_game(game, row.change);
+    add_cell(row, returns, play(games));
+  }
 }
 
 // ---- A policy that plays many games at once
@@ -68,7 +91,7 @@ class Group {
       envs_.seed(range_.begin + i, episode_seed(games.seed, number, 0) >> kBits);
     }
     envs_.reset(range_, {obs_, {}});
-    for (int t = 0; t < games.steps; ++t) {
+    for (std::int64_t t = 0; t < games.game.max_steps; ++t) {
       const std::uint64_t step = t;
       choose(sampled, {.seed = games.seed, .first_env = first, .step = step});
       envs_.step(range_, {.choices = choices_}, {obs_, {}},
@@ -100,20 +123,13 @@ class Group {
   std::vector<EpisodeEnd> ends_;
 };
 
-/// The env of the run with what the board prescribes. How Blue is shown events stays the run's.
-Settings board_settings(const TrainedRun& run, const BoardGames& games) {
+/// The env of the run with every key of the game as the board has it.
+Settings board_settings(const TrainedRun& run, Simulator::Config game) {
   Settings settings = run.settings;
-  const auto set = [&](const char* key, const std::string& value) {
-    settings.add(key, value, "the leader board");
-  };
-  set("env.red", games.red);
-  set("env.max_steps", std::to_string(games.steps));
-  set("env.rules", "leaderboard");
-  for (const char* key : {"env.green", "env.fix_vsftpd", "env.fix_smb", "env.fix_mysql",
-                          "env.fix_remove_flag", "env.fix_ssh_pid", "env.reward_user_sessions"}) {
-    set(key, "false");
+  for (const Field& field : fields_of(game, "env.")) {
+    const auto* const* word = std::get_if<std::string*>(&field.target);
+    settings.add(field.path, word != nullptr ? **word : value_text(field), "the leader board");
   }
-  set("env.fix_restore_ot", games.fix_restore_ot ? "true" : "false");
   return settings;
 }
 
@@ -150,36 +166,74 @@ std::vector<double> play_all(const TrainedRun& run, const RunPlan& plan, const B
 
 }  // namespace
 
-Board score_board(const PlayGames& play, const BoardOptions& options) {
+std::vector<RuleChange> rule_changes(const Simulator::Config& game) {
+  Simulator::Config copy = game;
+  std::vector<RuleChange> changes;
+  for (const Field& field : fields_of(copy)) {
+    if (field.path == "red") { continue; }  // a cell's, not the rules'
+    if (const auto* const* flag = std::get_if<bool*>(&field.target)) {
+      changes.push_back({field.path, **flag ? "false" : "true"});
+    }
+    for (const std::string& word : field.choices) {
+      if (word != *std::get<std::string*>(field.target)) { changes.push_back({field.path, word}); }
+    }
+  }
+  return changes;
+}
+
+Board score_board(const PlayGames& play, const Simulator::Config& game,
+                  const BoardOptions& options) {
   Board board;
-  double squares = 0;
+  if (options.audit) {
+    for (const RuleChange& change : rule_changes(game)) { board.audit.push_back({change}); }
+  }
   for (const char* red : kReds) {
     for (const int steps : kLengths) {
       const std::uint32_t number = board.cells.size();
       const RandomKey key{.seed = options.seed, .owner = number, .stream = Stream::evaluate};
-      const BoardCell cell = score_cell(play, {red, steps, options.episodes, Random(key).next64()});
-      board.total += cell.mean;
-      board.fixed_total += cell.fixed_mean;
+      BoardGames games{game, options.episodes, Random(key).next64()};
+      games.game.red = red;
+      games.game.max_steps = steps;
+      score_cell(play, std::move(games), board);
+      board.total += board.cells.back().mean;
+      board.std_error = std::hypot(board.std_error, board.cells.back().std_error);
       board.num_games += options.episodes;
-      board.differing += cell.differing;
-      squares += cell.std_error * cell.std_error;
-      board.cells.push_back(cell);
     }
   }
-  board.std_error = std::sqrt(squares);
   return board;
 }
 
-PlayGames trained_player(const TrainedRun& run, const Catalog& catalog, bool sampled) {
+Simulator::Config board_rules(const std::string& name, const std::string& wrapper) {
+  if (name == "dbg") { return config_of(Source::debugged); }
+  if (name != "head" && name != "leaderboard") {
+    throw UsageError("--rules " + name + ": expected head, leaderboard or dbg");
+  }
+  Simulator::Config game = config_of(name == "head" ? Source::head : Source::leaderboard);
+  game.wrapper = wrapper;
+  return game;
+}
+
+std::string wrapper_of(const TrainedRun& run) {
   const std::string& env = run.plan->config().env.id;
   if (!env.starts_with("cage2")) {
     throw UsageError("the run's env is " + env +
                      ": the leader board is for cage2, cage2_defender and cage2_workflow");
   }
+  const auto field = std::ranges::find(run.plan->fields(), "env.wrapper", &Field::path);
+  return *std::get<std::string*>(field->target);
+}
+
+PlayGames trained_player(const TrainedRun& run, const Catalog& catalog, bool sampled) {
   return [&run, &catalog, sampled](const BoardGames& games) {
-    const RunPlan plan(board_settings(run, games), catalog);
+    const RunPlan plan(board_settings(run, games.game), catalog);
     return play_all(run, plan, games, sampled);
   };
+}
+
+std::vector<OfficialScore> official_scores(const std::string& rules) {
+  if (rules == "leaderboard") { return {{"CardiffUni", -54.57}, {"Keeping-it-RL", -56.90}}; }
+  if (rules == "head") { return {{"CardiffUni", -86.03}}; }
+  return {};
 }
 
 }  // namespace penstock::cage2

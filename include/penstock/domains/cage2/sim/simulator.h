@@ -32,7 +32,9 @@ class Simulator {
     std::vector<std::int64_t> mix = {1, 1, 1};  // each 0 to 1000000, not all 0
     std::string wrapper = "v1";
     std::string rules = "head";
-    bool green = false;  // in half of the steps, of a user host or an enterprise server
+    bool green = false;            // in half of the steps, of a user host or an enterprise server
+    bool fix_ghost_ports = false;  // this and the next: of rules = leaderboard
+    bool fix_restored_mail = false;
     bool fix_vsftpd = false;
     bool fix_smb = false;
     bool fix_mysql = false;
@@ -58,6 +60,10 @@ class Simulator {
           "official scores",
           Choices{"head", "leaderboard"});
       visit("green", green, "users scan ports at random; asleep in the challenge");
+      visit("fix_ghost_ports", fix_ghost_ports,
+            "red forgets ports of decoys that are gone; where rules = head it always does");
+      visit("fix_restored_mail", fix_restored_mail,
+            "a restored mail server can be exploited again; where rules = head it always can");
       visit("fix_vsftpd", fix_vsftpd, "the Vsftpd decoy opens the port it tests, 21");
       visit("fix_smb", fix_smb, "EternalBlue works on Enterprise1 and 2");
       visit("fix_mysql", fix_mysql, "User3's MySQL listens on 3390");

@@ -16,7 +16,8 @@ enum class Wrapper : std::uint8_t { v1, v2, dbg };
 /// What each fix_ does is told by Simulator::Config.
 struct Rules {
   Wrapper wrapper = Wrapper::v1;
-  bool leaderboard = false;  // as on the day of the official scores
+  bool ghost_ports = false;  // of the leader board's day: red never forgets a port
+  bool mail_breaks = false;  // of that day: a restored mail server cannot be exploited
   bool fix_vsftpd = false;
   bool fix_smb = false;
   bool fix_mysql = false;
@@ -159,7 +160,7 @@ class World {
   HostSet with_sessions_ = 0;
   HostSet with_privileged_ = 0;
   HostSet with_malware_ = 0;
-  HostSet mail_broken_ = 0;  // leaderboard: restored, and the mail server's version unknown since
+  HostSet mail_broken_ = 0;  // mail_breaks: restored, and the mail server's version unknown since
   Knowledge knowledge_;
   std::uint8_t service_up_ = 1;  // the OT service; down it costs Blue
   std::uint8_t service_active_ = 1;
