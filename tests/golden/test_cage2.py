@@ -90,6 +90,8 @@ def test_a_workflow_is_trained_told_and_kept(penstock, tmp_path):
     assert len(result["curve"]) == 3 and not result["stopped_early"] and 0 <= result["compliance"] <= 1
     assert sum(result["env_compliance"]) / 5 == pytest.approx(result["compliance"]) and len(result["env_compliance"]) == 5
     assert result["mean_return"] < 0 < result["std_error"]
+    assert result["worth"] == pytest.approx(result["mean_return"] + 20 * result["eval_compliance"] - 10)
+    assert 0 <= result["lost_compliance"] <= 1 and result["fixes"] > 1
     assert train("--threads", 2)["digest"] == result["digest"]
     assert result["digest"] in penstock("cage2", "workflow", *few, "--run-dir", next(runs)).stdout
     assert train("--unconditioned")["digest"] != result["digest"]
@@ -112,4 +114,4 @@ def test_one_policy_for_all_orders_by_recipe(penstock, tmp_path):
     told = [line for line in last if "rollout/compliance" in line][-1]
     aligned = 20 * told["rollout/compliance"] - 10
     assert told["rollout/ep_rew_mean"] == pytest.approx(told["rollout/game_return"] + aligned)
-    assert told["rollout/fixes"] > 1
+    assert told["rollout/fixes"] > 1 and 0 < told["rollout/lost_compliance"] < 1

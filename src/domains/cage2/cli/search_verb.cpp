@@ -55,8 +55,11 @@ SearchOptions options_of(const SearchArgs& args) {
 
 void tell(const WorkflowJob& job, const WorkflowResult& r) {
   const std::string what = job.conditioned ? order_text(r.order) : "without an order";
-  fmt::print(stderr, "{:<55} {:9.2f} ± {:<6.2f} compliance {:5.1f} %{}\n", what, r.mean_return,
-             r.std_error, 100 * r.compliance, r.compliant ? "" : ", does not comply");
+  fmt::print(stderr,
+             "{:<55} {:9.2f} ± {:<6.2f} worth {:9.2f} compliance {:5.1f} %, of lost hosts {:5.1f} "
+             "%, {:4.1f} fixes{}\n",
+             what, r.mean_return, r.std_error, r.worth, 100 * r.compliance, 100 * r.lost_compliance,
+             r.fixes, r.compliant ? "" : ", does not comply");
 }
 
 void print_regret(const Regret& regret) {

@@ -41,6 +41,9 @@ void print_json(const WorkflowArgs& args, const WorkflowResult& result) {
                             {"env_compliance", result.env_compliance},
                             {"compliant", result.compliant},
                             {"eval_compliance", result.eval_compliance},
+                            {"lost_compliance", result.lost_compliance},
+                            {"fixes", result.fixes},
+                            {"worth", result.worth},
                             {"stopped_early", result.stopped_early},
                             {"episodes", result.episodes},
                             {"steps", result.steps},
@@ -60,12 +63,14 @@ void print_text(const WorkflowArgs& args, const WorkflowResult& result) {
   }
   fmt::print(
       "\n{} after {} episodes, {} steps, {:.2f} s: compliance {:.1f} % by rule {} (envs {:.0f} to "
-      "{:.0f} %; {:.1f} % in evaluation)\nreturn {:.2f} ± {:.2f} in {} episodes\ndigest {}\nthe "
+      "{:.0f} %)\nin {} episodes: return {:.2f} ± {:.2f}, worth {:.2f} with the order's reward; "
+      "{:.1f} fixes, "
+      "{:.1f} % of them comply, {:.1f} % of those of lost hosts\ndigest {}\nthe "
       "policy: {}\n",
       result.stopped_early ? "stopped early" : "ended", result.episodes, result.steps,
       result.seconds, 100 * result.compliance, args.rule, 100 * *least, 100 * *most,
-      100 * result.eval_compliance, result.mean_return, result.std_error, args.job.eval_episodes,
-      result.digest, args.run.dir);
+      args.job.eval_episodes, result.mean_return, result.std_error, result.worth, result.fixes,
+      100 * result.eval_compliance, 100 * result.lost_compliance, result.digest, args.run.dir);
 }
 
 Exit workflow(WorkflowArgs& args) {

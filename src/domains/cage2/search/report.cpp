@@ -146,7 +146,8 @@ std::string curve_section(const SearchOptions& options, const SearchResult& resu
 std::string table_section(const SearchOptions& options, const SearchResult& result) {
   std::string rows =
       "<table><thead><tr><th>#</th><th>order</th><th>batch</th><th>mean return</th><th>± 95 %</th>"
-      "<th>compliance</th><th>episodes</th><th>stopped "
+      "<th>compliance</th><th>of lost "
+      "hosts</th><th>fixes</th><th>worth</th><th>episodes</th><th>stopped "
       "early</th><th>counts</th></tr></thead><tbody>\n";
   int rank = 0;
   for (const int place : result.ranking) {
@@ -154,14 +155,19 @@ std::string table_section(const SearchOptions& options, const SearchResult& resu
     const WorkflowResult& r = trial.result;
     rows += fmt::format(
         "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{} "
-        "%</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        "%</td><td>{} %</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
         ++rank, escaped(order_text(r.order)), trial.batch, number(r.mean_return),
-        number(1.96 * r.std_error), number(100 * r.compliance, 1), r.episodes,
+        number(1.96 * r.std_error), number(100 * r.compliance, 1),
+        number(100 * r.lost_compliance, 1), number(r.fixes, 1), number(r.worth), r.episodes,
         r.stopped_early ? "yes" : "no", usable(options, r) ? "yes" : "no");
   }
-  return section("Evaluations",
-                 "Batch 0 lies far apart; the others were picked by the upper bounds.", "",
-                 rows + "</tbody></table>\n");
+  return section(
+      "Evaluations",
+      "Batch 0 lies far apart; the others were picked by the upper bounds. Compliance is "
+      "that of training; of lost hosts: over fixes, in evaluation, of hosts that red "
+      "had, which fixes of clean hosts cannot pad; worth: the return with the order's "
+      "reward.",
+      "", rows + "</tbody></table>\n");
 }
 
 }  // namespace

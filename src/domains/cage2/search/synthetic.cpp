@@ -59,6 +59,9 @@ WorkflowResult Synthetic::operator()(const WorkflowJob& job) const {
                                                    : random.uniform(job.compliance_threshold, 1);
   result.compliant = result.compliance >= job.compliance_threshold;
   result.stopped_early = result.compliant;
+  result.eval_compliance = result.lost_compliance = result.compliance;
+  result.fixes = 20;
+  result.worth = result.mean_return + 10 * result.compliance - 10 * (1 - result.compliance);
   const int most = job.n_envs * job.train_episodes_per_env;
   result.episodes = result.compliant ? most / 2 + random.below(most / 2) : most;
   result.steps = result.episodes * 100;

@@ -116,10 +116,11 @@ OrderedJson truth_json(const GroundTruth& truth, bool whole) {
 std::string cell(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
 std::string measured_cells(const WorkflowResult* r) {
-  if (r == nullptr) { return ",,,,,,,"; }
-  return fmt::format("{},{},{},{},{},{},{},{}", cell(r->mean_return), cell(r->std_error),
+  if (r == nullptr) { return ",,,,,,,,,,"; }
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}", cell(r->mean_return), cell(r->std_error),
                      cell(r->compliance), r->compliant ? 1 : 0, r->stopped_early ? 1 : 0,
-                     r->episodes, r->steps, r->digest);
+                     r->episodes, r->steps, r->digest, cell(r->fixes), cell(r->lost_compliance),
+                     cell(r->worth));
 }
 
 void add_curve(std::string& csv, const std::string& run, const WorkflowResult& result) {
@@ -164,7 +165,8 @@ std::string orders_csv(const SearchOptions& options, const SearchResult& result)
   for (const Trial& trial : result.trials) { measured[trial.index] = &trial; }
   std::string csv =
       "rank,index,order,belief_mean,belief_std,counted,mean_return,std_error,compliance,compliant,"
-      "stopped_early,episodes,steps,digest,exhaustive_mean_return,exhaustive_std_error,"
+      "stopped_early,episodes,steps,digest,fixes,lost_compliance,worth,exhaustive_mean_return,"
+      "exhaustive_std_error,"
       "exhaustive_compliance\n";
   int rank = 0;
   for (const int index : search::ranked(result.belief.posterior.mean)) {

@@ -9,6 +9,11 @@ double number_of(const OrderedJson& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
 }
 
+/// Journals of earlier versions lack it.
+double later_number(const OrderedJson& json, const char* key) {
+  return json.contains(key) ? number_of(json.at(key)) : 0;
+}
+
 }  // namespace
 
 OrderedJson shared_json(const WorkflowJob& job, const std::string& evaluator) {
@@ -32,11 +37,19 @@ OrderedJson result_json(const WorkflowResult& result) {
   for (const CurvePoint& point : result.curve) {
     curve.push_back({point.steps, point.reward, point.compliance});
   }
-  return {{"mean_return", result.mean_return}, {"std_error", result.std_error},
-          {"compliance", result.compliance},   {"eval_compliance", result.eval_compliance},
-          {"compliant", result.compliant},     {"stopped_early", result.stopped_early},
-          {"episodes", result.episodes},       {"steps", result.steps},
-          {"digest", result.digest},           {"curve", std::move(curve)}};
+  return {{"mean_return", result.mean_return},
+          {"std_error", result.std_error},
+          {"compliance", result.compliance},
+          {"eval_compliance", result.eval_compliance},
+          {"lost_compliance", result.lost_compliance},
+          {"fixes", result.fixes},
+          {"worth", result.worth},
+          {"compliant", result.compliant},
+          {"stopped_early", result.stopped_early},
+          {"episodes", result.episodes},
+          {"steps", result.steps},
+          {"digest", result.digest},
+          {"curve", std::move(curve)}};
 }
 
 WorkflowResult result_of(const OrderedJson& json) {
@@ -45,10 +58,10 @@ WorkflowResult result_of(const OrderedJson& json) {
   result.mean_return = number_of(json.at("mean_return"));
   result.std_error = number_of(json.at("std_error"));
   result.compliance = number_of(json.at("compliance"));
-  // Journals of earlier versions lack it.
-  if (json.contains("eval_compliance")) {
-    result.eval_compliance = number_of(json.at("eval_compliance"));
-  }
+  result.eval_compliance = later_number(json, "eval_compliance");
+  result.lost_compliance = later_number(json, "lost_compliance");
+  result.fixes = later_number(json, "fixes");
+  result.worth = later_number(json, "worth");
   json.at("compliant").get_to(result.compliant);
   json.at("stopped_early").get_to(result.stopped_early);
   json.at("episodes").get_to(result.episodes);

@@ -134,7 +134,7 @@ WorkflowEnv::WorkflowEnv(const Config& config)
 EnvSpec WorkflowEnv::spec() const {
   EnvSpec spec{Layout({{"obs", {kObsSize}}}), Discrete{kNumActions}, max_steps_};
   if (show_order_) { spec.obs.append("order", {kNumTypes, kNumTypes}); }
-  spec.stats = {"game_return", "compliance", "fixes"};
+  spec.stats = {"game_return", "compliance", "fixes", "lost_compliance"};
   return spec;
 }
 
@@ -142,7 +142,7 @@ void WorkflowEnv::reset(std::uint64_t seed, Row row) {
   simulator_.reset(seed, {row.obs.first(kObsSize), {}});
   if (random_order_) { draw_order(seed); }
   fixed_ = 0;
-  compliance_ = {};
+  compliance_ = lost_compliance_ = {};
   steps_ = 0;
   cost_tenths_ = 0;
   paid_ = 0;
@@ -161,9 +161,11 @@ void WorkflowEnv::judge(std::int64_t action) {
   const std::uint8_t host = fixed_host(action);
   if (host == kNone) { return; }
   const UnitType type = type_of(host);
-  compliance_.count(
-      rule_a_ ? complies_a(order_, type, fixed_)
-              : complies_b(order_, type, types_of(lost_hosts(simulator_.world().with_sessions()))));
+  const HostSet lost = lost_hosts(simulator_.world().with_sessions());
+  const bool complies =
+      rule_a_ ? complies_a(order_, type, fixed_) : complies_b(order_, type, types_of(lost));
+  compliance_.count(complies);
+  if (has(lost, host)) { lost_compliance_.count(complies); }
   fixed_ |= type_bit(static_cast<int>(type));
 }
 
@@ -192,11 +194,12 @@ void WorkflowEnv::episode_stats(std::span<double> stats) const {
   stats[0] = game_return();
   stats[1] = compliance_.ratio();
   stats[2] = compliance_.fixes;
+  stats[3] = lost_compliance_.ratio();
 }
 
 void WorkflowEnv::require_possible() const {
-  const bool good = is_order(order_) && fixed_ < 1U << kNumTypes && compliance_.fixes >= 0 &&
-                    compliance_.compliant >= 0 && compliance_.compliant <= compliance_.fixes;
+  const bool good = is_order(order_) && fixed_ < 1U << kNumTypes && compliance_.possible() &&
+                    lost_compliance_.possible();
   if (!good) { throw DataError("env state: a value that no episode of cage2_workflow can have"); }
 }
 

@@ -25,6 +25,7 @@ constexpr double kUnknown = 0.5;  // compliance before the first episode
 constexpr std::size_t kGameReturn = 0;
 constexpr std::size_t kCompliance = 1;
 constexpr std::size_t kFixes = 2;
+constexpr std::size_t kLostCompliance = 3;
 
 /// As recipes/cage2-workflow.toml.
 constexpr const char* kSourceSettings = R"(
@@ -105,14 +106,19 @@ void evaluate(const WorkflowJob& job, Run& run, WorkflowResult& result) {
       play_episodes(engine.player(), run.plan().env(), engine.pool(),
                     {.episodes = job.eval_episodes, .seed = job.seed, .deterministic = false});
   Moments returns;
-  Moments compliance;
   for (const EpisodeEnd& end : ends) {
     returns.add(end.stats[kGameReturn]);
-    compliance.add(end.stats[kCompliance]);
+    result.eval_compliance += end.stats[kCompliance];
+    result.lost_compliance += end.stats[kLostCompliance];
+    result.fixes += end.stats[kFixes];
+    result.worth += end.total_reward;
+  }
+  for (double* sum :
+       {&result.eval_compliance, &result.lost_compliance, &result.fixes, &result.worth}) {
+    *sum /= returns.count;
   }
   result.mean_return = returns.mean;
   result.std_error = std::sqrt(returns.m2 / std::max(1.0, returns.count - 1) / returns.count);
-  result.eval_compliance = compliance.mean;
 }
 
 WorkflowResult train(const WorkflowJob& job, std::shared_ptr<const RunPlan> plan,

@@ -60,6 +60,7 @@ struct Compliance {
     ++fixes;
     compliant += complies ? 1 : 0;
   }
+  [[nodiscard]] bool possible() const { return fixes >= 0 && compliant >= 0 && compliant <= fixes; }
   /// An episode without a fix is neither good nor bad.
   [[nodiscard]] double ratio() const { return fixes == 0 ? 0.5 : 1.0 * compliant / fixes; }
 
@@ -101,25 +102,28 @@ class WorkflowEnv {
   /// Throws ConfigError.
   explicit WorkflowEnv(const Config& config);
 
-  /// Parts "obs" {52} and "order" {5, 5}; statistics game_return, compliance, fixes.
+  /// Parts "obs" {52} and "order" {5, 5}; statistics game_return, compliance, fixes and
+  /// lost_compliance.
   [[nodiscard]] EnvSpec spec() const;
   /// The same seed is the same game whatever the order; a random order is drawn apart from it.
   void reset(std::uint64_t seed, Row row);
   /// A fix is judged by the state that it meets. Terminates by itself after max_steps.
   Outcome step(std::int64_t action, Row row);
-  /// [3], as spec() names them.
+  /// [4], as spec() names them.
   void episode_stats(std::span<double> stats) const;
 
   [[nodiscard]] const Simulator& simulator() const { return simulator_; }
   [[nodiscard]] const Order& order() const { return order_; }
   [[nodiscard]] const Compliance& compliance() const { return compliance_; }
+  /// The same of those fixes alone that met a lost host: a fix of a clean one cannot pad it.
+  [[nodiscard]] const Compliance& lost_compliance() const { return lost_compliance_; }
   /// What the episode is worth so far, without and with what its compliance earns.
   [[nodiscard]] double game_return() const { return -cost_tenths_ / 10.0; }
   [[nodiscard]] double worth() const;
 
   template <class Archive>
   void state(Archive& archive) {
-    archive(simulator_, order_, fixed_, compliance_, steps_, cost_tenths_, paid_);
+    archive(simulator_, order_, fixed_, compliance_, lost_compliance_, steps_, cost_tenths_, paid_);
     if constexpr (Archive::kLoads) { require_possible(); }
   }
 
@@ -140,6 +144,7 @@ class WorkflowEnv {
   Order order_{0, 1, 2, 3, 4};
   TypeSet fixed_ = 0;  // rule A: types that were repaired
   Compliance compliance_;
+  Compliance lost_compliance_;
   std::int64_t steps_ = 0;
   std::int64_t cost_tenths_ = 0;
   double paid_ = 0;  // the rewards so far

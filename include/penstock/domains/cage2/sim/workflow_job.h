@@ -45,8 +45,12 @@ struct WorkflowResult {
   std::int64_t steps;
   double seconds;  // of training, evaluation aside
   std::vector<CurvePoint> curve;
-  std::string digest;      // of the weights
-  double eval_compliance;  // mean of the evaluation's episodes
+  std::string digest;  // of the weights
+  // Means of the evaluation's episodes.
+  double eval_compliance;
+  double lost_compliance;  // over fixes of hosts that were lost when they were fixed
+  double fixes;
+  double worth;  // the return with what the order earns: what was trained for
 };
 
 }  // namespace penstock::cage2

@@ -250,7 +250,7 @@ TEST_CASE("the table of orders ranks all by belief and shows what was measured o
   REQUIRE(lines.size() == 121);
   const auto columns = [](const std::string& line) { return std::ranges::count(line, ','); };
   for (const std::string& line : lines) { CHECK(columns(line) == columns(lines[0])); }
-  CHECK(lines[1] == "1,0,defender > enterprise > op_server > op_host > user,0,0.5,0,,,,,,,,,,,");
+  CHECK(lines[1] == "1,0,defender > enterprise > op_server > op_host > user,0,0.5,0,,,,,,,,,,,,,,");
   CHECK(lines[5].starts_with("5,4,"));
   CHECK(lines[5].find(",-4,0.5,1,-10,1,0.97,1,0,") != std::string::npos);
   CHECK(lines[10].find(",-9,0.5,0,-3,1,0.5,0,0,") != std::string::npos);  // it does not count

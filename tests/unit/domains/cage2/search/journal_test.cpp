@@ -110,20 +110,28 @@ TEST_CASE("compliance in evaluation comes back from the journal; a line without 
   run_search(options, [](const WorkflowJob& job) {
     WorkflowResult result = Synthetic{}(job);
     result.eval_compliance = 0.625;
+    result.lost_compliance = 0.375;
+    result.fixes = 12.5;
+    result.worth = -40.25;
     return result;
   });
   CHECK(told == std::vector<double>(20, 0.625));
   std::string journal = slurp(dir / "journal.jsonl");
   for (const Trial& trial : run_search(options, never()).trials) {
     CHECK(trial.result.eval_compliance == 0.625);
+    CHECK(trial.result.lost_compliance == 0.375);
+    CHECK(trial.result.fixes == 12.5);
+    CHECK(trial.result.worth == -40.25);
   }
-  const std::string entry = "\"eval_compliance\":0.625,";
+  const std::string entry =
+      R"("eval_compliance":0.625,"lost_compliance":0.375,"fixes":12.5,"worth":-40.25,)";
   for (std::size_t at = journal.find(entry); at != std::string::npos; at = journal.find(entry)) {
     journal.erase(at, entry.size());
   }
   spill(dir / "journal.jsonl", journal);
   for (const Trial& trial : run_search(options, never()).trials) {
     CHECK(trial.result.eval_compliance == 0);
+    CHECK(trial.result.worth == 0);
   }
 }
 

@@ -65,10 +65,15 @@ struct Judge {
     const bool remove = action >= 15 && action < 28;
     const bool restore = action >= 132;
     if (!remove && !restore) { return; }
-    const int type = type_by_name(static_cast<std::uint8_t>((action - 2) % 13));
-    const int place = place_of(env.order(), type);
-    good += rule_a ? by_history(place) : by_state(env, place);
+    const auto host = static_cast<std::uint8_t>((action - 2) % 13);
+    const int place = place_of(env.order(), type_by_name(host));
+    const bool complies = rule_a ? by_history(place) : by_state(env, place);
+    good += complies ? 1 : 0;
     all += 1;
+    if (host != 8 && env.simulator().world().at(host).num_sessions > 0) {
+      good_lost += complies ? 1 : 0;
+      all_lost += 1;
+    }
     places.insert(place);
   }
   [[nodiscard]] bool by_history(int place) const {
@@ -91,6 +96,8 @@ struct Judge {
   std::set<int> places;  // repaired so far
   int good = 0;
   int all = 0;
+  int good_lost = 0;  // of hosts that red had
+  int all_lost = 0;
 };
 
 /// A policy that repairs often.
@@ -211,6 +218,8 @@ TEST_CASE("against an independent judge, in random episodes, by both rules") {
         rig.step(action);
         REQUIRE(rig.env.compliance().fixes == judge.all);
         REQUIRE(rig.env.compliance().compliant == judge.good);
+        REQUIRE(rig.env.lost_compliance().fixes == judge.all_lost);
+        REQUIRE(rig.env.lost_compliance().compliant == judge.good_lost);
       }
       good += judge.good;
       bad += judge.all - judge.good;
@@ -269,11 +278,38 @@ TEST_CASE("an episode without a fix counts one half") {
   Rig rig("random");
   rig.reset(5);
   for (int t = 0; t < 100; ++t) { rig.step(2); }
-  std::array<double, 3> stats{};
+  std::array<double, 4> stats{};
   rig.env.episode_stats(stats);
   CHECK(stats[0] == rig.env.game_return());
   CHECK(stats[1] == 0.5);
   CHECK(stats[2] == 0);
+  CHECK(stats[3] == 0.5);
+}
+
+TEST_CASE("fixes of clean hosts pad the compliance, but not that of lost hosts") {
+  Rig rig("user,op_host,op_server,enterprise,defender", "B", "bline");
+  rig.reset(3);
+  for (int t = 0; t < 3; ++t) { rig.step(kRemove + host::kUser2); }  // nothing is lost yet
+  CHECK(rig.env.compliance().compliant == 3);
+  CHECK(rig.env.lost_compliance().fixes == 0);
+  const auto lost = [&] { return lost_hosts(rig.env.simulator().world().with_sessions()); };
+  while ((lost() & kEnterpriseServers) == 0 || (types_of(lost()) & 1 << 4) == 0) { rig.step(1); }
+
+  const int before = rig.env.compliance().compliant;
+  std::uint8_t clean = host::kUser1;
+  while (has(lost(), clean)) { ++clean; }
+  rig.step(kRemove + clean);  // of the right type, though there is nothing to repair
+  CHECK(rig.env.compliance().compliant == before + 1);
+  CHECK(rig.env.lost_compliance().fixes == 0);
+
+  rig.step(kRestore + std::countr_zero<HostSet>(lost() & kEnterpriseServers));  // users come first
+  CHECK(rig.env.lost_compliance().fixes == 1);
+  CHECK(rig.env.lost_compliance().compliant == 0);
+  std::array<double, 4> stats{};
+  rig.env.episode_stats(stats);
+  CHECK(stats[1] == 0.8);
+  CHECK(stats[2] == 5);
+  CHECK(stats[3] == 0);
 }
 
 TEST_CASE("counters begin anew with every episode, and an episode ends by itself") {
@@ -319,7 +355,8 @@ TEST_CASE("parts, statistics and sizes; without the order it is the plain observ
   CHECK(spec.obs.part("obs").size == 52);
   CHECK(spec.obs.part("order").offset == 52);
   CHECK(spec.action.num_actions() == 145);
-  CHECK(spec.stats == std::vector<std::string>{"game_return", "compliance", "fixes"});
+  CHECK(spec.stats ==
+        std::vector<std::string>{"game_return", "compliance", "fixes", "lost_compliance"});
   config.show_order = false;
   CHECK(WorkflowEnv(config).spec().obs.size() == 52);
   static_assert(sizeof(WorkflowEnv) < 1024);
