@@ -142,3 +142,20 @@ function(penstock_module folder)
     set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
 endfunction()
+
+# penstock_embed(FOLDER files...): texts of src/FOLDER that its sources include as string literals, by the file's name
+# and ".inc". A changed one configures the build again.
+function(penstock_embed folder)
+  foreach(name ${ARGN})
+    set(file "${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/${name}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    file(READ "${file}" text)
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/embedded/${folder}/${name}.inc"
+         CONTENT "R\"embedded(@text@)embedded\"\n" @ONLY)
+  endforeach()
+  string(REGEX REPLACE "^[a-z]+/(.*)$" "\\1" name "${folder}")
+  string(REPLACE "/" "_" name "${name}")
+  if(TARGET penstock_${name})
+    target_include_directories(penstock_${name} PRIVATE "${PROJECT_BINARY_DIR}/embedded")
+  endif()
+endfunction()

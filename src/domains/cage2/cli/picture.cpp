@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "domains/cage2/cli/scene.h"
+#include "penstock/tools/page/svg.h"
 
 // Three panels, one per subnet, a box per host. The fill of a box is the truth, the words in it are
 // what Blue sees; red's move is an arrow from User0, Blue's a ring around its host.
@@ -48,7 +49,7 @@ Point corner(std::uint8_t host) {
 Point left_of(std::uint8_t host) { return {corner(host).x, corner(host).y + kBoxHeight / 2}; }
 Point right_of(std::uint8_t host) { return {corner(host).x + kBoxWidth, left_of(host).y}; }
 
-/// Collects the document. No text of it comes from outside, so that nothing needs escaping.
+/// Collects the document. Only the title comes from outside, and is escaped.
 class Svg {
  public:
   template <class... Args>
@@ -91,7 +92,7 @@ void draw_header(Svg& svg, const Scene& scene) {
       kRed);
   svg.add(R"(<rect width="{}" height="{}" fill="#fafaf7"/>)", kWidth, kHeight);
   svg.text({20, 34}, 20, kInk, fmt::format("Step {} of {}", scene.step, scene.num_steps), kBold);
-  svg.text({210, 34}, 14, kFaint, scene.title);
+  svg.text({210, 34}, 14, kFaint, page::escaped(scene.title));
   svg.text({kWidth - 20, 34}, 20, kInk, "return " + reward_text(scene.total_tenths), kBoldRight);
   if (scene.step == 0) { return; }
   svg.text({20, 62}, 15, kBlue, "Blue", kBold);

@@ -1,14 +1,19 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <memory>
+#include <numeric>
 
+#include "domains/cage2/cli/blue.h"
+#include "domains/cage2/cli/files.h"
+#include "domains/cage2/cli/game_log.h"
 #include "domains/cage2/cli/scene.h"
 #include "domains/cage2/cli/verbs.h"
 #include "penstock/core/base/config.h"
 #include "penstock/core/base/json_value.h"
-#include "penstock/domains/cage2/sim/scripts.h"
 
 namespace penstock::cage2 {
 namespace {
@@ -16,41 +21,47 @@ namespace {
 namespace fs = std::filesystem;
 
 struct PlayArgs {
-  std::string blue = "react";
+  BlueChoice blue;
   std::uint64_t seed = 0;
+  std::int64_t episodes = 1;
   std::string svg;  // a folder, or nothing
   bool all_hosts = false;
   bool json = false;
   Settings settings;
 };
 
-Simulator::Config config_of(const PlayArgs& args) {
-  Simulator::Config config;
-  config.max_steps = 30;
+/// What the policy was trained on, or the challenge as it stands, with the changes asked for.
+Simulator::Config config_of(const PlayArgs& args, const BluePlayer& player) {
+  constexpr std::int64_t kFewSteps = 30;
+  Simulator::Config config = player.game;
+  if (player.run == nullptr) { config.max_steps = kFewSteps; }
   std::vector<Field> fields = fields_of(config, "env.");
   penstock::apply(fields, args.settings);
   return config;
 }
 
-std::string title_of(const PlayArgs& args, const Simulator::Config& config) {
-  return fmt::format("{} against {}, rules {}, wrapper {}, seed {}", args.blue, config.red,
-                     config.rules, config.wrapper, args.seed);
+std::string title_of(const PlayArgs& args, const Simulator::Config& config, std::uint64_t seed) {
+  return fmt::format("{} against {}, rules {}, wrapper {}, seed {}", args.blue.name, config.red,
+                     config.rules, config.wrapper, seed);
 }
 
-void write_file(const fs::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) { throw IoError(path.string() + ": cannot be written", Exit::cannot_create); }
-}
-
-void make_folder(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) {
-    throw IoError(fmt::format("--svg {}: {}; choose another folder", path, error.message()),
-                  Exit::cannot_create);
+/// One episode; `tell` is called before the first step and after each.
+Scene play_episode(BluePlayer& player, Simulator& simulator, Scene scene, std::uint64_t seed,
+                   const std::function<void(const Scene&, const Decision&)>& tell) {
+  std::array<float, kObsSize> row{};
+  simulator.reset(seed, {row, {}});
+  player.blue->reset(seed);
+  tell(scene, {});
+  while (scene.step < scene.num_steps) {
+    ++scene.step;
+    const Decision decision = player.blue->act(simulator.obs());
+    scene.action = decision.action;
+    scene.trace = simulator.advance(scene.action);
+    scene.total_tenths += scene.trace.cost_tenths;
+    player.blue->note(scene.action, scene.trace.blue_flag, simulator.obs());
+    tell(scene, decision);
   }
+  return scene;
 }
 
 void draw(const PlayArgs& args, const Scene& scene) {
@@ -58,55 +69,44 @@ void draw(const PlayArgs& args, const Scene& scene) {
   write_file(fs::path(args.svg) / fmt::format("step-{:03}.svg", scene.step), picture(scene));
 }
 
-OrderedJson step_json(const Scene& scene) {
-  return {{"step", scene.step},
-          {"blue", action_name(scene.action)},
-          {"action", scene.action},
-          {"red", move_name(scene.trace.red)},
-          {"reward", -scene.trace.cost_tenths / 10.0},
-          {"service_up", scene.simulator.world().service_up()}};
-}
-
-OrderedJson whole_json(const PlayArgs& args, const Simulator::Config& config, const Scene& last,
-                       const OrderedJson& steps) {
-  return {{"blue", args.blue},
-          {"red", config.red},
-          {"rules", config.rules},
-          {"wrapper", config.wrapper},
-          {"seed", args.seed},
-          {"steps", last.num_steps},
-          {"return", -last.total_tenths / 10.0},
-          {"episode", steps}};
-}
-
-Exit play(const PlayArgs& args) {
-  const Simulator::Config config = config_of(args);
-  ScriptedBlue blue(script_of(args.blue));
-  Simulator simulator(config);
-  std::array<float, kObsSize> row{};
-  simulator.reset(args.seed, {row, {}});
-  blue.reset(args.seed);
-  if (!args.svg.empty()) { make_folder(args.svg); }
-
-  Scene scene{.num_steps = static_cast<int>(config.max_steps),
-              .title = title_of(args, config),
-              .simulator = simulator};
-  OrderedJson steps = OrderedJson::array();
-  if (!args.json) { fmt::print("{}\n", scene.title); }
-  draw(args, scene);
-  while (scene.step < scene.num_steps) {
-    ++scene.step;
-    scene.action = blue.act(simulator.obs());
-    scene.trace = simulator.advance(scene.action);
-    scene.total_tenths += scene.trace.cost_tenths;
-    draw(args, scene);
-    if (args.json) {
-      steps.push_back(step_json(scene));
-    } else {
-      fmt::print("\n{}", story(scene, args.all_hosts));
-    }
+/// Step by step where there is one episode, else a line for each.
+void print_episode(const PlayArgs& args, const Scene& scene) {
+  if (args.episodes == 1) {
+    fmt::print("{}{}", scene.step == 0 ? "" : "\n",
+               scene.step == 0 ? scene.title + "\n" : story(scene, args.all_hosts));
+  } else if (scene.step == scene.num_steps) {
+    fmt::print("{}: return {}\n", scene.title, reward_text(scene.total_tenths));
   }
-  if (args.json) { fmt::print("{}\n", to_text(whole_json(args, config, scene, steps))); }
+}
+
+void print_mean(const std::vector<int>& costs) {
+  const double n = costs.size();
+  const double sum = std::accumulate(costs.begin(), costs.end(), 0.0);
+  fmt::print("mean of {} episodes: {:.2f}\n", costs.size(), -sum / n / 10);
+}
+
+Exit play(const PlayArgs& args, const Catalog& catalog) {
+  BluePlayer player = make_blue(args.blue, catalog);
+  const Simulator::Config config = config_of(args, player);
+  Simulator simulator(config);
+  if (!args.svg.empty()) { make_folder(args.svg, "--svg"); }
+  std::vector<int> costs;
+  for (std::int64_t i = 0; i < args.episodes; ++i) {
+    const std::uint64_t seed = args.seed + static_cast<std::uint64_t>(i);
+    GameLog log(args.blue.name, config, seed);
+    const Scene first{.num_steps = static_cast<int>(config.max_steps),
+                      .title = title_of(args, config, seed),
+                      .simulator = simulator};
+    const Scene last = play_episode(player, simulator, first, seed,
+                                    [&](const Scene& scene, const Decision& decision) {
+                                      if (i == 0) { draw(args, scene); }
+                                      log.add(scene, decision);
+                                      if (!args.json) { print_episode(args, scene); }
+                                    });
+    costs.push_back(last.total_tenths);
+    if (args.json) { fmt::print("{}\n", log.line()); }
+  }
+  if (!args.json && args.episodes > 1) { print_mean(costs); }
   return Exit::ok;
 }
 
@@ -118,25 +118,31 @@ void add_key(Options& verb, PlayArgs& args, const std::string& flag, const std::
       doc + " [" + path + "]");
 }
 
+void add_keys(Options& verb, PlayArgs& args) {
+  add_key(verb, args, "--red", "env.red", "the attacker: bline, meander, sleep or mix");
+  add_key(verb, args, "--steps", "env.max_steps", "steps to play (default 30; of a run: its own)");
+  add_key(verb, args, "--rules", "env.rules", "rules of the game: head or leaderboard");
+  add_key(verb, args, "--wrapper", "env.wrapper", "how events are shown: v1, v2 or dbg");
+  verb.add_repeated_call(
+      "--set", [&args](const std::string& text) { args.settings.add_assignment(text, "--set"); },
+      "set any key of the env: --set env.green=true (may be repeated)");
+}
+
 }  // namespace
 
-Verb play_verb(Options& app) {
+Verb play_verb(Options& app, const Catalog& catalog) {
   auto args = std::make_shared<PlayArgs>();
-  Options& verb = app.add_command("play", "one episode, told step by step and host by host");
-  verb.add("--blue", args->blue, "the defender: sleep, random, react or decoy_first")
+  Options& verb = app.add_command("play", "episodes, told step by step and host by host");
+  add_blue_options(verb, args->blue);
+  add_keys(verb, *args);
+  verb.add("--seed", args->seed, "seed of the first episode; the next has the next (default 0)");
+  verb.add("--episodes", args->episodes, "episodes to play; of several only the returns are told")
+      .within(1, 1'000'000)
       .show_default();
-  add_key(verb, *args, "--red", "env.red", "the attacker: bline, meander, sleep or mix");
-  add_key(verb, *args, "--steps", "env.max_steps", "steps to play (default 30)");
-  add_key(verb, *args, "--rules", "env.rules", "rules of the game: head or leaderboard");
-  add_key(verb, *args, "--wrapper", "env.wrapper", "how events are shown: v1, v2 or dbg");
-  verb.add_repeated_call(
-      "--set", [args](const std::string& text) { args->settings.add_assignment(text, "--set"); },
-      "set any key of the env: --set env.green=true (may be repeated)");
-  verb.add("--seed", args->seed, "seed of the episode (default 0)");
   verb.add("--svg", args->svg, "folder for a picture of every step: step-000.svg, ...");
   verb.add_flag("--all-hosts", args->all_hosts, "list hosts without news too");
-  verb.add_flag("--json", args->json, "one line of JSON on stdout");
-  return {&verb, [args] { return play(*args); }};
+  verb.add_flag("--json", args->json, "one line of JSON on stdout for each episode");
+  return {&verb, [args, &catalog] { return play(*args, catalog); }};
 }
 
 }  // namespace penstock::cage2

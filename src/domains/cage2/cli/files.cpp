@@ -1,0 +1,27 @@
+#include "domains/cage2/cli/files.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "penstock/core/base/errors.h"
+
+namespace penstock::cage2 {
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) { throw IoError(path.string() + ": cannot be written", Exit::cannot_create); }
+}
+
+void make_folder(const std::string& path, const std::string& option) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) {
+    throw IoError(fmt::format("{} {}: {}; choose another folder", option, path, error.message()),
+                  Exit::cannot_create);
+  }
+}
+
+}  // namespace penstock::cage2

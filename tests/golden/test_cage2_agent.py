@@ -1,0 +1,211 @@
+"""Policies that leave: watched, exported as an agent of numpy for CybORG, and held against the native one."""
+
+import importlib.util
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+import numpy as np
+import pytest
+
+DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "cage2"
+SMALL = ("--num-envs", 32, "--threads", 1, "--seed", 3, "--set", "run.eval_episodes=1", "--set", "rollout.shards=1")
+
+
+@pytest.fixture(scope="module")
+def runs(penstock, tmp_path_factory):
+    """A defender, and a policy of plain cage2 with another activation and scaled observations."""
+    folder = tmp_path_factory.mktemp("runs")
+    penstock("train", "--recipe", "cage2-defender", *SMALL, "--total-timesteps", 48_000, "--run-dir", folder / "cage2_defender")
+    penstock("train", "--env", "cage2", *SMALL, "--total-timesteps", 16_384, "--run-dir", folder / "cage2",
+             "--set", "env.red=mix", "--set", "net.activation=relu", "--set", "normalise.obs=true")
+    return folder
+
+
+def load_agent(folder, name="agent"):
+    spec = importlib.util.spec_from_file_location(f"{name}_{folder.name}", folder / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def episodes_of(penstock, *args):
+    return [json.loads(line) for line in penstock("cage2", "play", "--json", *args).stdout.splitlines()]
+
+
+def seen_before(episode):
+    """What Blue acted on in each step."""
+    bits = ["0" * 52] + [step["observation"] for step in episode["episode"][:-1]]
+    return np.array([[int(bit) for bit in row] for row in bits])
+
+
+# ---- Watching
+
+def test_a_trained_policy_is_watched_by_the_rules_it_was_trained_on(penstock, runs):
+    told = penstock("cage2", "play", "--blue", runs / "cage2_defender", "--red", "bline").stdout
+    assert "rules leaderboard, wrapper v2, seed 0" in told and "step 100/100" in told
+    several = penstock("cage2", "play", "--blue", runs / "cage2", "--episodes", 3, "--rules", "leaderboard").stdout
+    assert "rules leaderboard, wrapper v1, seed 2: return" in several and "mean of 3 episodes" in several
+    assert "step 1/" not in several
+
+
+def test_a_picture_of_a_run_with_an_odd_name(penstock, runs, tmp_path):
+    shutil.copytree(runs / "cage2", tmp_path / "a<b&c")
+    penstock("cage2", "play", "--blue", tmp_path / "a<b&c", "--steps", 1, "--svg", tmp_path / "pictures")
+    root = xml.etree.ElementTree.parse(tmp_path / "pictures" / "step-001.svg").getroot()
+    assert any("a<b&c against" in (text.text or "") for text in root.iter())
+
+
+def test_an_episode_does_not_depend_on_those_beside_it(penstock, runs):
+    both = episodes_of(penstock, "--blue", runs / "cage2_defender", "--sampled", "--episodes", 2, "--seed", 4)
+    assert both[1:] == episodes_of(penstock, "--blue", runs / "cage2_defender", "--sampled", "--seed", 5)
+
+
+def test_the_log_tells_what_happened(penstock):
+    for episode in episodes_of(penstock, "--blue", "react", "--red", "meander", "--steps", 100, "--episodes", 5):
+        marks = {step["red_move"]["action"] for step in episode["episode"]}
+        assert {"discover_systems", "discover_services", "exploit", "escalate"} <= marks
+        for step in episode["episode"]:
+            # The reward follows from the sessions, the service and the Restore.
+            lost = [host for host, at in step["sessions"].items() if at["privileged"] and host != "User0"]
+            cost = sum(1 if host[:10] in ("Enterprise", "Op_Server0") else 0.1 for host in lost)
+            cost += 10 * (not step["service_up"]) + step["blue"].startswith("Restore")
+            assert step["reward"] == pytest.approx(-cost)
+            assert len(step["observation"]) == 52 and step["choice"] == step["action"]
+            # A detected exploit raises the alarm (11) of its host, and the mark "user" (01).
+            move = step["red_move"]
+            if move["action"] == "exploit" and move["success"] and move["detected"]:
+                assert "11" in {step["observation"][4 * h:4 * h + 2] for h in range(13)}
+
+
+def test_what_cannot_be_watched_or_exported(penstock, tmp_path):
+    few = ("--n-envs", 2, "--train-episodes-per-env", 1, "--eval-episodes", 1, "--run-dir", tmp_path / "order")
+    penstock("cage2", "workflow", "--order", "user,op_host,op_server,enterprise,defender", *few)
+    for verb in (("play", "--blue", tmp_path / "order"), ("export", tmp_path / "order", "--out", tmp_path / "agent")):
+        message = penstock("cage2", *verb, code=2).stderr
+        assert "the run's env is cage2_workflow" in message and "--recipe cage2-defender" in message
+    assert not (tmp_path / "agent").exists()
+
+
+# ---- The exported agent
+
+@pytest.fixture(scope="module")
+def agents(penstock, runs, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("agents")
+    for name in ("cage2_defender", "cage2"):
+        assert "README.md" in penstock("cage2", "export", runs / name, "--out", folder / name).stdout
+    return folder
+
+
+@pytest.mark.parametrize("name", ["cage2_defender", "cage2"])
+def test_it_does_what_the_native_policy_does(penstock, runs, agents, name):
+    """10,000 observations; only a draw between the two best, in the sixth place, may be decided otherwise."""
+    agent = load_agent(agents / name).Agent()
+    count = 0
+    for red in ("bline", "meander"):
+        for episode in episodes_of(penstock, "--blue", runs / name, "--red", red, "--episodes", 50, "--steps", 100):
+            for observation, step in zip(seen_before(episode), episode["episode"]):
+                best = np.sort(agent.probabilities(observation))[-2:]
+                same = agent.get_action(observation, 145) == step["action"]
+                assert same or best[1] - best[0] < 1e-5
+                agent.action = step["action"]
+                count += same
+            agent.end_episode()
+    assert count >= 9_990
+
+
+@pytest.mark.parametrize("name", ["cage2_defender", "cage2"])
+def test_its_probabilities_are_the_native_ones(penstock, runs, agents, name):
+    agent = load_agent(agents / name).Agent(sampled=True)
+    worst, count = 0.0, 0
+    for episode in episodes_of(penstock, "--blue", runs / name, "--sampled", "--episodes", 100, "--steps", 100):
+        for observation, step in zip(seen_before(episode), episode["episode"]):
+            native = np.exp(step["log_prob"])
+            worst = max(worst, abs(agent.probabilities(observation)[step["choice"]] - native))
+            agent.action = step["action"]
+            count += 1
+        agent.end_episode()
+    assert count == 10_000 and worst < 1e-5
+
+
+def test_sampled_as_the_run_was_exported(penstock, runs, tmp_path):
+    told = penstock.json("cage2", "export", runs / "cage2_defender", "--sampled", "--out", tmp_path / "agent")
+    assert told["sampled"] and told["wrapper"] == "v2" and told["rules"] == "leaderboard"
+    module = load_agent(tmp_path / "agent")
+    first = [[agent.get_action(np.zeros(52)) for _ in range(30)] for agent in (module.Agent(seed=1), module.Agent(seed=1),
+                                                                             module.Agent(seed=2))]
+    assert first[0] == first[1] != first[2]
+    greedy = module.Agent(sampled=False)
+    assert greedy.get_action(np.zeros(52)) == module.Agent(sampled=False, seed=9).get_action(np.zeros(52))
+
+
+def test_it_needs_nothing_but_numpy(agents, tmp_path):
+    """With a python that has no site packages but numpy, from another folder."""
+    script = """if True:
+        import sys
+        sys.modules["torch"] = sys.modules["penstock"] = sys.modules["safetensors"] = None
+        sys.path.insert(0, sys.argv[1])
+        import numpy, agent
+        blue = agent.Agent()
+        blue.set_initial_values(145, numpy.zeros(52))
+        print(blue.get_action(numpy.zeros(52), 145), blue.train(None))
+        try:
+            blue.get_action(numpy.zeros(11293), 145)
+        except ValueError as error:
+            print(error)"""
+    done = subprocess.run([sys.executable, "-B", "-c", script, agents / "cage2_defender"], capture_output=True, text=True,
+                          cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "None" in done.stdout and "by this folder's wrap()" in done.stdout
+
+
+@pytest.mark.parametrize("recording", ["bline-rand145-100", "meander-rand145-100", "sleep-rand54-100", "lb/bline-cardiff-100",
+                                       "dbg/meander-react-100"])
+def test_whether_an_action_succeeded_is_public(agents, recording):
+    """Of recordings of the real program: the ports in use tell it. CybORG++'s Remove alone tells of hidden sessions."""
+    module = load_agent(agents / "cage2_defender")
+    data = np.load(DATA / f"{recording}.npz")
+    debugged = recording.startswith("dbg")
+    for actions, info in zip(data["blue"].tolist(), data["info"].tolist()):
+        ports = module.Ports(fix_vsftpd=debugged)
+        for action, row in zip(actions, info):
+            flag = ports.flag(action)
+            assert flag == row[0] or (debugged and 15 <= action < 28)
+
+
+def test_the_wrappers(agents):
+    """The rules of docs/cage2: n entries, a decoy's among them; f local ports; 4444 is red's."""
+    activity = load_agent(agents / "cage2_defender").activity
+    decoy = {"PID": 1, "Service Name": "apache"}
+    event = lambda port, remote=None: {"Connections": [{"local_port": port, **({"remote_port": remote} if remote else {})}]}
+    for entries, v1, v2, dbg in [
+        ([decoy], "None", "None", "None"),
+        ([event(22)], "Scan", "Scan", "Scan"),
+        ([decoy, event(22)], "None", "Scan", "None"),
+        ([event(80), event(49200, 4444)], "Exploit", "Exploit", "Exploit"),
+        ([event(1), event(2), event(3)], "Scan", "Scan", "Scan"),
+        ([event(1), event(2), event(3, 4444)], "Scan", "Scan", "Exploit"),
+        ([event(22)] * 10, "Exploit", "Exploit", "Exploit"),
+        ([decoy, event(80), event(80)], "Exploit", "Exploit", "Exploit"),
+        ([decoy, event(80), event(22)], "None", "Scan", "None"),
+    ]:
+        assert [activity(entries, wrapper) for wrapper in ("v1", "v2", "dbg")] == [v1, v2, dbg]
+
+
+def test_what_an_agent_cannot_know_is_refused(penstock, tmp_path):
+    penstock("train", "--recipe", "cage2-defender", *SMALL, "--total-timesteps", 3_200, "--run-dir", tmp_path / "run",
+             "--set", "env.fix_remove_flag=true")
+    message = penstock("cage2", "export", tmp_path / "run", "--out", tmp_path / "agent", code=2).stderr
+    assert "train with env.fix_remove_flag = false" in message and not (tmp_path / "agent").exists()
+    penstock("cage2", "play", "--blue", tmp_path / "run", "--steps", 3)
+    (tmp_path / "file").write_text("")
+    assert "not a run directory" in penstock("cage2", "export", tmp_path / "absent", code=65).stderr
+
+
+def test_an_occupied_name(penstock, runs, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    message = penstock("cage2", "export", runs / "cage2", "--out", tmp_path / "file", code=73).stderr
+    assert "--out" in message and "choose another folder" in message and (tmp_path / "file").read_text() == "mine"
