@@ -56,6 +56,21 @@ const char* stop_name(const Instance& instance, std::int32_t node) {
   return node % 2 == 1 ? "pickup" : "dropoff";
 }
 
+std::string_view name_of(Obstacle obstacle) {
+  switch (obstacle) {
+    case Obstacle::capacity:
+      return "capacity";
+    case Obstacle::ride:
+      return "ride";
+    case Obstacle::day:
+      return "day";
+    case Obstacle::window:
+      return "window";
+    default:
+      return "several";
+  }
+}
+
 class Answer {
  public:
   Answer(const OfferQuery& query, const OfferPrices& prices)
@@ -98,7 +113,11 @@ class Answer {
       put(text_, ", \"dropoff\": ");
       put_window(text_, offer.windows[1]);
     }
-    if (offer.fits) { write_price(offer); }
+    if (offer.fits) {
+      write_price(offer);
+    } else {
+      put(text_, R"(, "reason": "{}")", name_of(offer.obstacle));
+    }
     put(text_, "}}");
   }
 

@@ -98,6 +98,7 @@ OfferPrices OfferPricer::price(const OfferQuery& query) {
   share(prices, choices);
   for (std::size_t i = 0; i < choices.size(); ++i) { tell(choices[i], prices.offers[i]); }
   if (oracle_) { prices.error = shortfall(prices); }
+  find_obstacles(prices);
   std::sort(prices.offers.begin(), prices.offers.end(), ranks_before);
   return prices;
 }
@@ -294,6 +295,36 @@ void OfferPricer::tell(const Choice& choice, PricedOffer& offer) const {
   offer.price = static_cast<double>(choice.value - value_of(base_cost_, base_ride_)) / 60;
   offer.routes = choice.found->routes;
   offer.routes[choice.found->own].starts = choice.own_starts;
+}
+
+void OfferPricer::find_obstacles(OfferPrices& prices) {
+  if (std::ranges::all_of(prices.offers, &PricedOffer::fits)) { return; }
+  for (PricedOffer& offer : prices.offers) {
+    offer.obstacle = offer.fits ? Obstacle::none : Obstacle::several;
+  }
+  instance_ = query_->instance;
+  for (const Obstacle obstacle :
+       {Obstacle::capacity, Obstacle::ride, Obstacle::day, Obstacle::window}) {
+    try_without(obstacle, prices);
+  }
+}
+
+/// Names the obstacle where a place appears in the base as soon as it is away.
+void OfferPricer::try_without(Obstacle obstacle, OfferPrices& prices) {
+  constexpr Seconds kLong = 2 * 604800;
+  const Window day = query_->instance.nodes[0].window;
+  const bool free = obstacle == Obstacle::capacity;
+  instance_.capacity =
+      free ? std::numeric_limits<std::int32_t>::max() / 2 : query_->instance.capacity;
+  instance_.max_ride = obstacle == Obstacle::ride ? 0 : query_->instance.max_ride;
+  instance_.nodes[0].window = obstacle == Obstacle::day ? Window{0, kLong} : day;
+  tours_.load(instance_, base_);
+  for (PricedOffer& offer : prices.offers) {
+    if (offer.obstacle != Obstacle::several) { continue; }
+    const RequestWindows windows =
+        obstacle == Obstacle::window ? RequestWindows{day, day} : offer.windows;
+    if (tours_.cheapest(query_->request(), windows).fits()) { offer.obstacle = obstacle; }
+  }
 }
 
 /// The most that one search cost more than the best plan that was found for the same question.

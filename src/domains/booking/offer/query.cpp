@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "domains/booking/offer/json_field.h"
+#include "domains/booking/offer/violations.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/json.h"
 #include "penstock/domains/booking/offer/offer.h"
@@ -228,11 +229,8 @@ class Reader {
     }
     std::vector<std::int32_t> served(query_.request());
     std::iota(served.begin(), served.end(), 0);
-    if (const auto violation = find_violation(instance, query_.plan, served)) {
-      routes.fail(fmt::format(
-          "the plan does not hold: {}; vehicles are numbered as in routes, nodes as in requests "
-          "({} for each, after the depot's 0), both from 0",
-          *violation, instance.stops_per_request()));
+    if (const auto violation = check_plan(instance, query_.plan, served)) {
+      routes.fail("the plan does not hold: " + words_of(query_, *violation));
     }
   }
 

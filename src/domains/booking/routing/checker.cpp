@@ -8,13 +8,14 @@
 namespace penstock::booking {
 namespace {
 
-using Complaint = std::optional<std::string>;
+using Complaint = std::optional<Violation>;
+using Kind = Violation::Kind;
 
 Complaint find_bad_node(const Instance& instance, const Plan& plan) {
   for (std::size_t v = 0; v < plan.routes.size(); ++v) {
     for (const std::int32_t node : plan.routes[v]) {
       if (node < 1 || node >= std::ssize(instance.nodes)) {
-        return fmt::format("vehicle {} visits node {}, which the instance does not have", v, node);
+        return Violation{.kind = Kind::unknown_node, .vehicle = v, .node = node};
       }
     }
   }
@@ -32,15 +33,11 @@ Complaint find_wrong_count(const Instance& instance, const Plan& plan,
     for (std::int32_t k = 0; k < instance.stops_per_request(); ++k) {
       const std::int32_t node = instance.first_node(request) + k;
       const int count = --visits[node];
-      if (count != 0) {
-        return fmt::format("node {} of request {} is visited {} times", node, request, count + 1);
-      }
+      if (count != 0) { return Violation{.kind = Kind::visits, .node = node, .value = count + 1}; }
     }
   }
-  for (std::size_t node = 1; node < visits.size(); ++node) {
-    if (visits[node] != 0) {
-      return fmt::format("node {} is visited, but its request is not to be served", node);
-    }
+  for (std::int32_t node = 1; node < std::ssize(visits); ++node) {
+    if (visits[node] != 0) { return Violation{.kind = Kind::not_asked_for, .node = node}; }
   }
   return {};
 }
@@ -51,11 +48,10 @@ Complaint find_unpaired(const Instance& instance, const std::vector<std::int32_t
   for (auto at = route.begin(); at != route.end(); ++at) {
     const bool is_pickup = *at % 2 == 1;
     if (is_pickup && std::find(at, route.end(), *at + 1) == route.end()) {
-      return fmt::format("vehicle {} picks up at node {} and does not drop off after it", vehicle,
-                         *at);
+      return Violation{.kind = Kind::no_drop_off, .vehicle = vehicle, .node = *at};
     }
     if (!is_pickup && std::find(route.begin(), at, *at - 1) == at) {
-      return fmt::format("vehicle {} drops off at node {} without a pickup", vehicle, *at);
+      return Violation{.kind = Kind::no_pickup, .vehicle = vehicle, .node = *at};
     }
   }
   return {};
@@ -67,8 +63,7 @@ Complaint find_overload(const Instance& instance, const std::vector<std::int32_t
   for (const std::int32_t node : route) {
     load += instance.nodes[node].load;
     if (load > instance.capacity) {
-      return fmt::format("vehicle {} carries {} at node {}, more than {}", vehicle, load, node,
-                         instance.capacity);
+      return Violation{Kind::load, vehicle, node, load, instance.capacity};
     }
   }
   return {};
@@ -83,16 +78,14 @@ Complaint find_lateness(const Instance& instance, const std::vector<std::int32_t
     const Node& stop = instance.nodes[node];
     clock = std::max<std::int64_t>(clock + instance.duration_of(here, node), stop.window.earliest);
     if (clock > stop.window.latest) {
-      return fmt::format("vehicle {} serves node {} at {}, after {}", vehicle, node, clock,
-                         stop.window.latest);
+      return Violation{Kind::window, vehicle, node, clock, stop.window.latest};
     }
     clock += stop.service;
     here = node;
   }
   clock += instance.duration_of(here, 0);
   if (!route.empty() && clock > instance.nodes[0].window.latest) {
-    return fmt::format("vehicle {} is back at {}, after {}", vehicle, clock,
-                       instance.nodes[0].window.latest);
+    return Violation{Kind::day, vehicle, 0, clock, instance.nodes[0].window.latest};
   }
   return {};
 }
@@ -138,20 +131,61 @@ Complaint find_long_ride(const Instance& instance, const std::vector<std::int32_
       start[bound.to] = most;
       lowered = true;
       if (most < earliest[bound.to]) {
-        return fmt::format("vehicle {} cannot keep every ride within {} s: node {}", vehicle,
-                           instance.max_ride, route[bound.to]);
+        return Violation{.kind = Kind::ride,
+                         .vehicle = vehicle,
+                         .node = route[bound.to],
+                         .limit = instance.max_ride};
       }
     }
   }
   return {};
 }
 
+std::string words_of(const Instance& instance, const Violation& bad) {
+  switch (bad.kind) {
+    case Kind::routes:
+      return fmt::format("{} routes for {} vehicles", bad.value, bad.limit);
+    case Kind::unknown_node:
+      return fmt::format("vehicle {} visits node {}, which the instance does not have", bad.vehicle,
+                         bad.node);
+    case Kind::visits:
+      return fmt::format("node {} of request {} is visited {} times", bad.node,
+                         instance.request_of(bad.node), bad.value);
+    case Kind::not_asked_for:
+      return fmt::format("node {} is visited, but its request is not to be served", bad.node);
+    case Kind::no_drop_off:
+      return fmt::format("vehicle {} picks up at node {} and does not drop off after it",
+                         bad.vehicle, bad.node);
+    case Kind::no_pickup:
+      return fmt::format("vehicle {} drops off at node {} without a pickup", bad.vehicle, bad.node);
+    case Kind::load:
+      return fmt::format("vehicle {} carries {} at node {}, more than {}", bad.vehicle, bad.value,
+                         bad.node, bad.limit);
+    case Kind::window:
+      return fmt::format("vehicle {} serves node {} at {}, after {}", bad.vehicle, bad.node,
+                         bad.value, bad.limit);
+    case Kind::day:
+      return fmt::format("vehicle {} is back at {}, after {}", bad.vehicle, bad.value, bad.limit);
+    case Kind::ride:
+      break;
+  }
+  return fmt::format("vehicle {} cannot keep every ride within {} s: node {}", bad.vehicle,
+                     bad.limit, bad.node);
+}
+
 }  // namespace
 
 std::optional<std::string> find_violation(const Instance& instance, const Plan& plan,
                                           std::span<const std::int32_t> requests) {
+  const auto bad = check_plan(instance, plan, requests);
+  return bad ? std::optional(words_of(instance, *bad)) : std::nullopt;
+}
+
+std::optional<Violation> check_plan(const Instance& instance, const Plan& plan,
+                                    std::span<const std::int32_t> requests) {
   if (std::ssize(plan.routes) > instance.vehicles) {
-    return fmt::format("{} routes for {} vehicles", plan.routes.size(), instance.vehicles);
+    return Violation{
+        .kind = Kind::routes, .value = std::ssize(plan.routes), .limit = instance.vehicles};
   }
   if (auto bad = find_bad_node(instance, plan)) { return bad; }
   if (auto bad = find_wrong_count(instance, plan, requests)) { return bad; }

@@ -36,15 +36,26 @@ struct ChangedRoute {
   std::vector<Seconds> starts;  // of service at each, by late_starts_of()
 };
 
+/// What keeps an offer from fitting: without this one thing the request had a place in the base.
+enum class Obstacle : std::uint8_t {
+  none,
+  capacity,
+  ride,     // the longest ride
+  day,      // the working day
+  window,   // the offer's own windows
+  several,  // more than one of these, or other promises
+};
+
 /// What an offer would cost.
 struct PricedOffer {
   std::int32_t action = 0;
   bool fits = false;
-  Cost added = 0;                    // metres, beyond the base
-  std::int64_t added_ride = 0;       // seconds of all customers on board, beyond the base
-  double price = 0;                  // metres: `added`, and added_ride at its price
-  RequestWindows windows{};          // as promised
-  std::vector<ChangedRoute> routes;  // against the plan of the query
+  Obstacle obstacle = Obstacle::none;  // none of what fits
+  Cost added = 0;                      // metres, beyond the base
+  std::int64_t added_ride = 0;         // seconds of all customers on board, beyond the base
+  double price = 0;                    // metres: `added`, and added_ride at its price
+  RequestWindows windows{};            // as promised
+  std::vector<ChangedRoute> routes;    // against the plan of the query
 };
 
 /// All offers of a query. Of two that fit, one whose windows contain the other's is never dearer;
@@ -106,6 +117,8 @@ class OfferPricer {
   void share(const OfferPrices& prices, std::vector<Choice>& choices) const;
   void tell(const Choice& choice, PricedOffer& offer) const;
   [[nodiscard]] Cost shortfall(const OfferPrices& prices) const;
+  void find_obstacles(OfferPrices& prices);
+  void try_without(Obstacle obstacle, OfferPrices& prices);
 
   std::unique_ptr<RoutingOracle> oracle_;  // none: insertion
   Tours tours_;

@@ -231,6 +231,38 @@ TEST_CASE("a wish outside the opening hours is told to be so; what lies inside i
   CHECK(offers.size() == 3);
 }
 
+TEST_CASE("what does not fit says why") {
+  const auto reason = [](const json& query) {
+    auto offers = by_number(answer_to(query));
+    return offers[kNoChange].value("reason", "fits");
+  };
+  CHECK(reason(alone("08:00", "20:00", "09:00", "09:30")) == "fits");
+  CHECK(reason(alone("08:00", "20:00", "07:20", "07:40")) == "day");
+  CHECK(reason(alone("08:00", "20:00", "19:59:55", "20:00")) == "day");  // not home in time
+  json query = alone("08:00", "20:00", "09:00", "09:30");
+  query["new"]["load"] = 10;
+  CHECK(reason(query) == "capacity");
+  query["new"]["stop"]["earliest"] = query["new"]["stop"]["latest"] = "08:00:06";  // 7 s away
+  CHECK(reason(query) == "several");
+  query["new"]["load"] = 9;
+  CHECK(reason(query) == "day");
+  json ride = line_query();
+  ride["new"]["dropoff"]["x"] = 4500;
+  ride["max_ride_s"] = 249;  // 2.5 km at 10 m/s are 250 s
+  CHECK(reason(ride) == "ride");
+  ride["max_ride_s"] = 250;
+  CHECK(reason(ride) == "fits");
+  // The one vehicle is with a from 30,000 to 30,200 s, 5 km away.
+  ride = line_query();
+  ride["vehicles"] = 1;
+  ride["routes"] = json::parse(R"([["a", "a", "b", "b"]])");
+  ride["requests"][0]["pickup"]["latest"] = 30000;
+  ride["requests"][0]["dropoff"]["latest"] = 30200;
+  ride["new"]["pickup"]["y"] = 5000;
+  ride["new"]["pickup"]["earliest"] = ride["new"]["pickup"]["latest"] = 30100;
+  CHECK(reason(ride) == "window");
+}
+
 TEST_CASE("what is wrong is named by its field, with the remedy") {
   const auto with = [](const std::string& pointer, const json& value) {
     json query = line_query();
@@ -251,8 +283,7 @@ TEST_CASE("what is wrong is named by its field, with the remedy") {
             .find("routes[0][2]: is visited a third time") != std::string::npos);
   CHECK(with("/routes/0", json::array({"a", "n"})).find("not the id of one of the requests") !=
         std::string::npos);
-  CHECK(with("/routes/0", json::array()).find("node 1 of request 0 is visited 0 times") !=
-        std::string::npos);
+  CHECK(with("/routes/0", json::array()).find("a's pickup is in no route") != std::string::npos);
   CHECK(with("/routes", json::parse(R"([["a", "b", "b", "a"]])")).find("the plan does not hold") !=
         std::string::npos);
   CHECK(with("/new/pickup/location", 4).find("the matrix is missing") != std::string::npos);
