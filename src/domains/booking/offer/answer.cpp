@@ -75,7 +75,10 @@ class Answer {
  public:
   Answer(const OfferQuery& query, const OfferPrices& prices)
       : query_(query), prices_(prices), instance_(query.instance) {
-    for (const std::string& id : query.ids) { ids_.push_back(to_text(Json(id))); }
+    for (std::size_t i = 0; i < query.ids.size(); ++i) {
+      const bool number = i < query.id_is_number.size() && query.id_is_number[i];
+      ids_.push_back(number ? query.ids[i] : to_text(Json(query.ids[i])));
+    }
     for (const PricedOffer& offer : prices.offers) {
       if (offer.action == kNoChange && offer.fits) { unchanged_ = offer.price; }
     }

@@ -88,9 +88,18 @@ const std::string& JsonField::text() const {
   return value_.get_ref<const std::string&>();
 }
 
+std::string JsonField::name() const {
+  if (value_.is_number_integer()) { return to_text(value_); }
+  if (!value_.is_string()) { fail("should be a text in quotes or a whole number"); }
+  return text();
+}
+
 Seconds JsonField::time() const {
   if (value_.is_number()) { return integer(0, kWeek); }
   const auto told = value_.is_string() ? clock_time(text()) : std::nullopt;
+  if (!told && value_.is_string() && text().find('T') != std::string::npos) {
+    fail(R"(is a date and time: give the time of day, "HH:MM"; the next day's 08:00 is "32:00")");
+  }
   if (!told) { fail(R"(should be seconds since midnight, "HH:MM" or "HH:MM:SS")"); }
   return *told;
 }

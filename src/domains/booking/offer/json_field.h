@@ -28,6 +28,8 @@ class JsonField {
   [[nodiscard]] double number(double low, double high) const;
   [[nodiscard]] std::int32_t integer(std::int32_t low, std::int32_t high) const;
   [[nodiscard]] const std::string& text() const;
+  /// A text, or a whole number as a text.
+  [[nodiscard]] std::string name() const;
   /// Seconds since midnight, "HH:MM" or "HH:MM:SS"; up to a week.
   [[nodiscard]] Seconds time() const;
 

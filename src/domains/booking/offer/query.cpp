@@ -132,7 +132,7 @@ class Reader {
 
   void read_depot() {
     const JsonField depot = root_.at("depot");
-    depot.require_object({"x", "y", "location", "earliest", "latest"});
+    depot.require_object({"x", "y", "lon", "lat", "location", "earliest", "latest"});
     Node node{.window = {.earliest = 0, .latest = 86400}};
     if (depot.has("earliest") || depot.has("latest")) { node.window = read_window(depot); }
     add(depot, node);
@@ -147,15 +147,18 @@ class Reader {
     }
     const JsonField id = request.at("id");
     const auto number = static_cast<std::int32_t>(query_.ids.size());
-    if (!number_of_.emplace(id.text(), number).second) { id.fail("is another request's id too"); }
-    query_.ids.push_back(id.text());
+    query_.ids.push_back(id.name());
+    query_.id_is_number.push_back(id.json().is_number());
+    if (!number_of_.emplace(query_.ids.back(), number).second) {
+      id.fail("is another request's id too");
+    }
     const std::int32_t load = request.has("load") ? request.at("load").integer(0, 1000000) : 1;
     read_stop(request.at(ride ? "pickup" : "stop"), load, true);
     if (ride) { read_stop(request.at("dropoff"), -load, false); }
   }
 
   void read_stop(const JsonField& stop, std::int32_t load, bool needs_window) {
-    stop.require_object({"x", "y", "location", "earliest", "latest", "service_s"});
+    stop.require_object({"x", "y", "lon", "lat", "location", "earliest", "latest", "service_s"});
     Node node{.load = load};
     node.service = stop.has("service_s") ? stop.at("service_s").integer(0, 86400) : 60;
     const bool told = needs_window || stop.has("earliest") || stop.has("latest");
@@ -172,28 +175,70 @@ class Reader {
   }
 
   void add(const JsonField& place, const Node& node) {
-    Instance& instance = query_.instance;
     if (matrices_.places > 0) {
-      if (place.has("x") || place.has("y")) {
-        place.fail("has x or y beside a matrix: give its location instead");
-      }
-      const std::int32_t most = matrices_.places - 1;
-      locations_.push_back(place.at("location").integer(0, most));
+      locations_.push_back(read_location(place));
     } else {
-      constexpr double kMost = 1e7;  // metres: a quarter of the globe
-      if (place.has("location")) {
-        place.fail(
-            "has a location, but the matrix is missing: add matrix or osrm, or give x and y");
-      }
-      instance.points.push_back(
-          {.x = place.at("x").number(-kMost, kMost), .y = place.at("y").number(-kMost, kMost)});
+      query_.instance.points.push_back(read_point(place));
     }
-    instance.nodes.push_back(node);
+    query_.instance.nodes.push_back(node);
+  }
+
+  [[nodiscard]] std::int32_t read_location(const JsonField& place) const {
+    for (const char* key : {"x", "y", "lon", "lat"}) {
+      if (!place.has(key)) { continue; }
+      place.fail(fmt::format("has {} beside a matrix: give its location instead", key));
+    }
+    return place.at("location").integer(0, static_cast<std::int32_t>(matrices_.places) - 1);
+  }
+
+  /// Metres, or degrees if the depot, which comes first, has them.
+  Point read_point(const JsonField& place) {
+    constexpr double kMost = 1e7;  // metres: a quarter of the globe
+    if (place.has("location")) {
+      place.fail(
+          "has a location, but the matrix is missing: add matrix or osrm, or give x and y, or lon "
+          "and lat");
+    }
+    const bool degrees = place.has("lon") || place.has("lat");
+    if (query_.instance.points.empty()) { degrees_ = degrees; }
+    if (degrees != degrees_ || (degrees && (place.has("x") || place.has("y")))) {
+      place.fail("give all places, the depot too, by x and y in metres, or all by lon and lat");
+    }
+    if (!degrees) {
+      return {.x = place.at("x").number(-kMost, kMost), .y = place.at("y").number(-kMost, kMost)};
+    }
+    return {.x = place.at("lon").number(-180, 180), .y = place.at("lat").number(-90, 90)};
+  }
+
+  /// Degrees that are taken for metres would make every way nothing, and nobody would notice.
+  void refuse_degrees() const {
+    constexpr double kFewMetres = 20;
+    const std::vector<Point>& points = query_.instance.points;
+    const auto [west, east] = std::ranges::minmax(points, {}, &Point::x);
+    const auto [south, north] = std::ranges::minmax(points, {}, &Point::y);
+    const bool near = std::max(east.x - west.x, north.y - south.y) < kFewMetres;
+    const bool on_globe = std::ranges::all_of(points, [](const Point& point) {
+      return std::abs(point.x) <= 180 && std::abs(point.y) <= 90;
+    });
+    const bool whole = std::ranges::all_of(points, [](const Point& point) {
+      return point.x == std::floor(point.x) && point.y == std::floor(point.y);
+    });
+    if (!near || !on_globe || whole) { return; }
+    root_.fail(
+        "all places lie within 20 metres of each other: are x and y degrees? Then call them lon "
+        "and lat");
   }
 
   void fill() {
     Instance& instance = query_.instance;
-    if (matrices_.places == 0) { return fill_matrices(roads_, instance); }
+    if (degrees_) {
+      const std::vector<Point> degrees = instance.points;
+      return fill_from_degrees(roads_, degrees, instance);
+    }
+    if (matrices_.places == 0) {
+      refuse_degrees();
+      return fill_matrices(roads_, instance);
+    }
     for (const std::size_t from : locations_) {
       for (const std::size_t to : locations_) {
         instance.distance.push_back(matrices_.distances[from * matrices_.places + to]);
@@ -236,7 +281,7 @@ class Reader {
 
   /// A request's first visit is its pickup, its second the drop-off.
   std::int32_t read_visit(const JsonField& visit, std::vector<std::int32_t>& visits) const {
-    const auto found = number_of_.find(visit.text());
+    const auto found = number_of_.find(visit.name());
     if (found == number_of_.end() || found->second == query_.request()) {
       visit.fail("is not the id of one of the requests");
     }
@@ -252,6 +297,7 @@ class Reader {
   const JsonField& root_;
   Matrices matrices_;
   Roads roads_;
+  bool degrees_ = false;
   OfferQuery query_;
   std::map<std::string, std::int32_t, std::less<>> number_of_;  // by id
   std::vector<std::size_t> locations_;                          // [nodes], with a matrix

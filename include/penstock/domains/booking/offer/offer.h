@@ -20,8 +20,9 @@ struct OfferQuery {
   Instance instance;  // the new request is its last, its windows as wished
   Plan plan;          // of all the others, one route per vehicle
   OfferKind kind = OfferKind::shift;
-  Metres per_ride_minute = 0;    // what a customer's minute on board counts for
-  std::vector<std::string> ids;  // [requests]
+  Metres per_ride_minute = 0;           // what a customer's minute on board counts for
+  std::vector<std::string> ids;         // [requests]
+  std::vector<bool> id_is_number = {};  // [requests], or empty: none; as the answer writes it
   [[nodiscard]] std::int32_t request() const { return instance.num_requests() - 1; }
 };
 

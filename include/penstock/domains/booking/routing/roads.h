@@ -1,4 +1,6 @@
 #pragma once
+#include <span>
+
 #include "penstock/domains/booking/routing/instance.h"
 
 namespace penstock::booking {
@@ -12,5 +14,9 @@ struct Roads {
 /// Fills both matrices from the points, rounded to the nearest metre and second. Allocates nothing
 /// once the instance and this thread have held as many nodes.
 void fill_matrices(const Roads& roads, Instance& instance);
+
+/// The same by great circles, for places on the globe: x is the longitude, y the latitude, degrees.
+/// The instance's points become a flat map around the first, metres.
+void fill_from_degrees(const Roads& roads, std::span<const Point> degrees, Instance& instance);
 
 }  // namespace penstock::booking

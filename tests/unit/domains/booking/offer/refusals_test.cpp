@@ -40,6 +40,24 @@ json matrix_query() {
     "new": {"id": "n", "stop": {"location": 1, "earliest": "09:00", "latest": "09:30"}}})");
 }
 
+/// The ride query on the globe, its depot where the equator meets Greenwich: 0.01 degrees are 1,112
+/// m.
+json globe_query() {
+  json query = ride_query();
+  const auto place = [&](const std::string& pointer) {
+    json& stop = query[json::json_pointer(pointer)];
+    stop["lon"] = stop["x"].get<double>() / 100000;
+    stop["lat"] = stop["y"].get<double>() / 100000;
+    stop.erase("x");
+    stop.erase("y");
+  };
+  for (const char* stop :
+       {"/depot", "/requests/0/pickup", "/requests/0/dropoff", "/new/pickup", "/new/dropoff"}) {
+    place(stop);
+  }
+  return query;
+}
+
 std::string refusal_of(const json& document) {
   try {
     parse_offer_query(document.dump(), "q");
@@ -144,8 +162,10 @@ TEST_CASE("things where lists and objects should be") {
   CHECK(changed(ride_query(), "/depot", "[0, 0]") == "q: depot: should be an object, { ... }");
   CHECK(changed(ride_query(), "/roads", "36") == "q: roads: should be an object, { ... }");
   CHECK(changed(ride_query(), "/routes/1", "\"a\"") == "q: routes[1]: should be a list, [ ... ]");
-  CHECK(changed(ride_query(), "/routes/0/1", "1") == "q: routes[0][1]: should be a text in quotes");
-  CHECK(changed(ride_query(), "/new/id", "5") == "q: new.id: should be a text in quotes");
+  CHECK(changed(ride_query(), "/routes/0/1", "null") ==
+        "q: routes[0][1]: should be a text in quotes or a whole number");
+  CHECK(changed(ride_query(), "/new/id", "[5]") ==
+        "q: new.id: should be a text in quotes or a whole number");
   CHECK(changed(ride_query(), "/offer", "\"sell\"") ==
         "q: offer: should be \"shift\" or \"widen\"");
   CHECK(changed(ride_query(), "/routes", R"([["a", "a"], [], []])") ==
@@ -168,7 +188,7 @@ TEST_CASE("matrices are square, of one size, and have every location") {
         "q: the matrix has no places");
   CHECK(with("/new/stop/location", "2") ==
         "q: new.stop.location: should be a whole number from 0 to 1");
-  CHECK(with("/depot/x", "1") == "q: depot: has x or y beside a matrix: give its location instead");
+  CHECK(with("/depot/x", "1") == "q: depot: has x beside a matrix: give its location instead");
   CHECK(with("/osrm", "{}") == "q: give matrix or osrm, not both");
   CHECK(without(matrix_query(), "/new/stop", "location") ==
         "q: new.stop: the field \"location\" is missing");
@@ -205,6 +225,73 @@ TEST_CASE("a plan that does not hold is told by the ids of requests and in clock
   query["requests"][0]["dropoff"]["latest"] = "08:05:29";  // 08:00 + 30 s + 300 s
   CHECK(refusal_of(query) ==
         begin + "a's drop-off is at 08:05:30, promised until 08:05:29 (vehicle 0)");
+}
+
+TEST_CASE("places on the globe are apart by great circles") {
+  const OfferQuery query = parse_offer_query(globe_query().dump(), "q");
+  // A degree of the equator or of a meridian is 6,371 km * pi / 180 = 111,194.93 m.
+  CHECK(query.instance.distance_of(0, 1) == 1112);
+  CHECK(query.instance.distance_of(0, 4) == 3336);
+  CHECK(query.instance.duration_of(0, 4) == 334);  // at 10 m/s
+  CHECK(query.instance.points[4].y == doctest::Approx(3335.85));
+  // Berlin (13.4050, 52.5200) to Paris (2.3522, 48.8566): 877,463 m by the haversine formula.
+  json far = globe_query();
+  far["depot"]["lon"] = 13.4050;
+  far["depot"]["lat"] = 52.5200;
+  far["new"]["pickup"]["lon"] = 2.3522;
+  far["new"]["pickup"]["lat"] = 48.8566;
+  far["roads"]["circuity"] = 1.3;
+  far["requests"] = json::array();
+  far["routes"] = json::array();
+  const OfferQuery cities = parse_offer_query(far.dump(), "q");
+  CHECK(cities.instance.distance_of(0, 1) == doctest::Approx(1.3 * 877463).epsilon(2e-6));
+}
+
+TEST_CASE("places are all in metres or all in degrees, and degrees are not taken for metres") {
+  json query = ride_query();
+  query["new"]["pickup"] = json::parse(R"({"lon": 4.9, "lat": 52.3, "earliest": 1, "latest": 2})");
+  CHECK(refusal_of(query) ==
+        "q: new.pickup: give all places, the depot too, by x and y in metres, or all by lon and "
+        "lat");
+  CHECK(changed(globe_query(), "/depot/lat", "91") ==
+        "q: depot.lat: should be a number from -90 to 90");
+  CHECK(changed(globe_query(), "/depot/x", "1").starts_with("q: depot: give all places"));
+  CHECK(without(globe_query(), "/depot", "lat") == "q: depot: the field \"lat\" is missing");
+  CHECK(changed(matrix_query(), "/depot/lon", "1") ==
+        "q: depot: has lon beside a matrix: give its location instead");
+  json swapped = globe_query();
+  for (const char* stop :
+       {"/depot", "/requests/0/pickup", "/requests/0/dropoff", "/new/pickup", "/new/dropoff"}) {
+    json& place = swapped[json::json_pointer(stop)];
+    place["x"] = 4.9 + place["lon"].get<double>();
+    place["y"] = 52.3 + place["lat"].get<double>();
+    place.erase("lon");
+    place.erase("lat");
+  }
+  CHECK(refusal_of(swapped) ==
+        "q: all places lie within 20 metres of each other: are x and y degrees? Then call them lon "
+        "and lat");
+}
+
+TEST_CASE("ids may be whole numbers, and come back as such") {
+  json query = ride_query();
+  query["requests"][0]["id"] = 7;
+  query["routes"] = json::parse(R"([[7, "7"], []])");
+  query["new"]["id"] = -12;
+  const OfferQuery parsed = parse_offer_query(query.dump(), "q");
+  const json answer = json::parse(offers_json(parsed, OfferPricer().price(parsed)));
+  CHECK(answer["request"] == -12);
+  CHECK(answer["offers"][0]["routes"][0]["stops"][0]["id"].is_number());
+  CHECK(changed(query, "/new/id", "7") == "q: new.id: is another request's id too");
+  CHECK(changed(query, "/new/id", "\"7\"") == "q: new.id: is another request's id too");
+  CHECK(changed(query, "/new/id", "7.5") ==
+        "q: new.id: should be a text in quotes or a whole number");
+}
+
+TEST_CASE("a date and time is told what to write instead") {
+  CHECK(changed(ride_query(), "/new/pickup/earliest", "\"2026-11-18T08:40\"") ==
+        "q: new.pickup.earliest: is a date and time: give the time of day, \"HH:MM\"; the next "
+        "day's 08:00 is \"32:00\"");
 }
 
 TEST_CASE("what is left out has the meaning that the documentation gives it") {
