@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -20,15 +21,24 @@ struct Square {
   double side = 1;
 };
 
+struct Box {
+  Point low;
+  Point high;
+};
+
+Box box_around(const std::vector<Point>& points) {
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  Box box{.low = {kFar, kFar}, .high = {-kFar, -kFar}};
+  for (const Point& point : points) {
+    box.low = {std::min(box.low.x, point.x), std::min(box.low.y, point.y)};
+    box.high = {std::max(box.high.x, point.x), std::max(box.high.y, point.y)};
+  }
+  return box;
+}
+
 /// The smallest square around points, its corner at the lowest coordinates.
 Square square_around(const std::vector<Point>& points) {
-  constexpr double kFar = std::numeric_limits<double>::infinity();
-  Point low{kFar, kFar};
-  Point high{-kFar, -kFar};
-  for (const Point& point : points) {
-    low = {std::min(low.x, point.x), std::min(low.y, point.y)};
-    high = {std::max(high.x, point.x), std::max(high.y, point.y)};
-  }
+  const auto [low, high] = box_around(points);
   return {low, std::max({high.x - low.x, high.y - low.y, 1.0})};
 }
 
@@ -118,6 +128,92 @@ class SampleGenerator final : public Generator {
   Square square_;
 };
 
+/// A place on the globe, as a direction from its middle.
+struct Direction {
+  double x = 0;
+  double y = 0;
+  double z = 0;
+};
+
+constexpr double kEarthRadius = 6'371'000;  // metres, the mean
+
+double radians(double degrees) { return degrees * std::numbers::pi / 180; }
+
+Direction direction_of(Point degrees) {
+  const double lon = radians(degrees.x);
+  const double lat = radians(degrees.y);
+  return {std::cos(lat) * std::cos(lon), std::cos(lat) * std::sin(lon), std::sin(lat)};
+}
+
+/// The great circle's length, which is what the haversine formula gives.
+double metres_between(const Direction& a, const Direction& b) {
+  const double half_chord = std::hypot(a.x - b.x, a.y - b.y, a.z - b.z) / 2;
+  return 2 * kEarthRadius * std::asin(std::min(1.0, half_chord));
+}
+
+/// As fill_matrices(), but over the globe.
+void fill_from_globe(const Roads& roads, const std::vector<Direction>& at, Instance& into) {
+  const std::size_t nodes = at.size();
+  into.distance.resize(nodes * nodes);
+  into.duration.resize(nodes * nodes);
+  for (std::size_t i = 0; i < nodes; ++i) {
+    for (std::size_t k = 0; k <= i; ++k) {
+      const double metres = roads.circuity * metres_between(at[i], at[k]);
+      const auto distance = static_cast<Metres>(std::lround(metres));
+      const auto duration = static_cast<Seconds>(std::lround(metres / roads.metres_per_second));
+      into.distance[i * nodes + k] = into.distance[k * nodes + i] = distance;
+      into.duration[i * nodes + k] = into.duration[k * nodes + i] = duration;
+    }
+  }
+  into.shortcut = 2;  // three distances are each half a metre off by rounding
+}
+
+/// Lays degrees out flat in metres, for pictures and observations; distances are not taken from it.
+class FlatMap {
+ public:
+  explicit FlatMap(const Box& degrees)
+      : middle_{.x = std::midpoint(degrees.low.x, degrees.high.x),
+                .y = std::midpoint(degrees.low.y, degrees.high.y)} {}
+  [[nodiscard]] Point operator()(Point degrees) const {
+    return {.x = kEarthRadius * std::cos(radians(middle_.y)) * radians(degrees.x - middle_.x),
+            .y = kEarthRadius * radians(degrees.y - middle_.y)};
+  }
+  [[nodiscard]] Point middle() const { return middle_; }
+
+ private:
+  Point middle_;
+};
+
+/// Calls use(place) for every place of a list.
+template <class List, class Use>
+void for_each_place(List& list, const Use& use) {
+  for (auto& row : list.rows) {
+    use(row.from);
+    if (row.to) { use(*row.to); }
+  }
+  if (list.depot) { use(*list.depot); }
+}
+
+std::vector<Point> places_of(const RequestList& list) {
+  std::vector<Point> places;
+  for_each_place(list, [&](const Point& place) { places.push_back(place); });
+  return places;
+}
+
+/// Degrees that are taken for metres would make every way nothing, and nobody would notice.
+void refuse_degrees(const std::vector<Point>& places, const std::string& file) {
+  constexpr double kFewMetres = 20;
+  const auto like_degrees = [](const Point& place) {
+    return std::abs(place.x) <= 180 && std::abs(place.y) <= 90;
+  };
+  if (places.size() < 2 || !std::ranges::all_of(places, like_degrees)) { return; }
+  if (square_around(places).side >= kFewMetres) { return; }
+  throw UsageError(fmt::format(
+      "{}: all places lie within {} metres of each other: are x and y degrees? Then call the "
+      "columns lon and lat (and to_lon, to_lat)",
+      file, kFewMetres));
+}
+
 /// Lines of a list of requests, in the list's order.
 class ListGenerator final : public Generator {
  public:
@@ -125,15 +221,15 @@ class ListGenerator final : public Generator {
       : config_(std::move(config)), list_(std::move(list)) {
     require_enough(config_.requests, list_.rows.size(), config_.file, "requests");
     if (config_.mode == Mode::ride && !list_.rows.front().to) {
-      throw UsageError(config_.file + ": rides need the columns to_x and to_y");
+      throw UsageError(fmt::format("{}: rides need the columns {}", config_.file,
+                                   list_.degrees ? "to_lon and to_lat" : "to_x and to_y"));
     }
-    std::vector<Point> points;
-    for (const RequestRow& row : list_.rows) {
-      points.push_back(row.from);
-      if (row.to) { points.push_back(*row.to); }
+    if (list_.degrees) {
+      flatten();
+    } else {
+      refuse_degrees(places_of(list_), config_.file);
     }
-    if (list_.depot) { points.push_back(*list_.depot); }
-    square_ = square_around(points);
+    square_ = square_around(places_of(list_));
     const double half = square_.side / 2;
     depot_ = list_.depot ? moved(*list_.depot, square_) : Point{half, half};
   }
@@ -154,12 +250,40 @@ class ListGenerator final : public Generator {
       into.points[first] = moved(row.from, square_);
       if (config_.mode == Mode::ride) { into.points[first + 1] = moved(*row.to, square_); }
     }
-    fill_matrices(Roads{}, into);
+    fill(rows, into);
     for (std::int32_t i = 0; i < config_.requests; ++i) { ask(i, list_.rows[rows[i]], into); }
   }
   [[nodiscard]] double side() const override { return square_.side; }
 
  private:
+  /// Where a line's request is on the globe.
+  struct OnGlobe {
+    Direction from;
+    Direction to;
+  };
+
+  /// Keeps where everybody is on the globe, and makes the list one of metres.
+  void flatten() {
+    const FlatMap flat(box_around(places_of(list_)));
+    for (const RequestRow& row : list_.rows) {
+      on_globe_.push_back({direction_of(row.from), direction_of(row.to.value_or(row.from))});
+    }
+    depot_on_globe_ = direction_of(list_.depot.value_or(flat.middle()));
+    for_each_place(list_, [&](Point& place) { place = flat(place); });
+  }
+  void fill(const std::vector<std::int32_t>& rows, Instance& into) const {
+    if (!list_.degrees) {
+      fill_matrices(Roads{}, into);
+      return;
+    }
+    thread_local std::vector<Direction> at;
+    at.assign(1, depot_on_globe_);
+    for (const std::int32_t row : rows) {
+      at.push_back(on_globe_[row].from);
+      if (config_.mode == Mode::ride) { at.push_back(on_globe_[row].to); }
+    }
+    fill_from_globe(Roads{}, at, into);
+  }
   void ask(std::int32_t request, const RequestRow& row, Instance& into) const {
     ask_at(config_, request, row.window.earliest, into);
     const std::size_t first = into.first_node(request);
@@ -175,6 +299,8 @@ class ListGenerator final : public Generator {
   RequestList list_;
   Square square_;
   Point depot_;
+  std::vector<OnGlobe> on_globe_;  // [rows], of degrees
+  Direction depot_on_globe_;
 };
 
 /// Solomon's unit is both a length and a time. Here it is a minute at 24 km/h, 400 m, or less where

@@ -15,8 +15,16 @@ namespace {
 constexpr std::array<std::string_view, 7> kColumns = {"x",    "y",    "earliest", "latest",
                                                       "to_x", "to_y", "load"};
 enum Column : std::size_t { kX, kY, kEarliest, kLatest, kToX, kToY, kLoad, kNumColumns };
+/// What the columns are called in a list of degrees.
+constexpr std::array<std::string_view, kNumColumns> kDegreeColumns = {
+    "lon", "lat", "earliest", "latest", "to_lon", "to_lat", "load"};
 constexpr std::size_t kAbsent = std::string_view::npos;
-using ColumnPlaces = std::array<std::size_t, kNumColumns>;  // of the columns in a line
+/// The columns of a file.
+struct Columns {
+  bool degrees = false;
+  std::array<std::size_t, kNumColumns> places{};  // in a line
+  [[nodiscard]] const auto& names() const { return degrees ? kDegreeColumns : kColumns; }
+};
 
 std::vector<std::string_view> cells_of(std::string_view line) {
   std::vector<std::string_view> cells;
@@ -28,34 +36,51 @@ std::vector<std::string_view> cells_of(std::string_view line) {
   }
 }
 
-ColumnPlaces read_columns(const Scanner& scan) {
-  ColumnPlaces places;
+Columns read_columns(const Scanner& scan) {
+  Columns columns;
+  auto& places = columns.places;
   places.fill(kAbsent);
   const auto cells = cells_of(scan.rest_of_line());
+  columns.degrees = std::ranges::any_of(
+      cells, [](std::string_view cell) { return cell == "lon" || cell == "lat"; });
+  const auto& names = columns.names();
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const auto found = std::find(kColumns.begin(), kColumns.end(), cells[i]);
-    if (found == kColumns.end()) {
-      scan.fail(fmt::format("column {} is not one of {}", i + 1, fmt::join(kColumns, ", ")));
+    const auto found = std::find(names.begin(), names.end(), cells[i]);
+    if (found == names.end()) {
+      scan.fail(fmt::format("column {} is not one of {}{}", i + 1, fmt::join(names, ", "),
+                            columns.degrees ? "" : "; for degrees lon, lat, to_lon, to_lat"));
     }
-    std::size_t& place = places[static_cast<std::size_t>(found - kColumns.begin())];
+    std::size_t& place = places[static_cast<std::size_t>(found - names.begin())];
     if (place != kAbsent) { scan.fail(fmt::format("two columns are called {}", *found)); }
     place = i;
   }
   for (const Column needed : {kX, kY, kEarliest, kLatest}) {
     if (places[needed] == kAbsent) {
-      scan.fail(fmt::format("no column {}; the first line names the columns", kColumns[needed]));
+      scan.fail(fmt::format("no column {}; the first line names the columns", names[needed]));
     }
   }
   if ((places[kToX] == kAbsent) != (places[kToY] == kAbsent)) {
-    scan.fail("to_x and to_y come together");
+    scan.fail(fmt::format("{} and {} come together", names[kToX], names[kToY]));
   }
-  return places;
+  return columns;
 }
 
 double number_in(std::string_view cell, std::string_view column, const Scanner& scan) {
   double value = 0;
   if (!read_number(cell, value)) { scan.fail(fmt::format("{} is not a number", column)); }
   return value;
+}
+
+/// A place, whose numbers must be degrees where they are meant to be.
+Point place_in(std::string_view x, std::string_view y, bool degrees, const Scanner& scan) {
+  const Point point{.x = number_in(x, degrees ? "lon" : "x", scan),
+                    .y = number_in(y, degrees ? "lat" : "y", scan)};
+  if (degrees && (std::abs(point.x) > 180 || std::abs(point.y) > 90)) {
+    scan.fail(fmt::format(
+        "lon {} and lat {} are not degrees: -180 to 180 and -90 to 90 are; metres go into x and y",
+        point.x, point.y));
+  }
+  return point;
 }
 
 bool all_digits(std::string_view text) {
@@ -81,25 +106,23 @@ Seconds time_in(std::string_view cell, std::string_view column, const Scanner& s
   return static_cast<Seconds>(seconds);
 }
 
-RequestRow read_row(const std::vector<std::string_view>& cells, const ColumnPlaces& places,
+RequestRow read_row(const std::vector<std::string_view>& cells, const Columns& columns,
                     const Scanner& scan) {
+  const auto& places = columns.places;
   const auto cell = [&](Column column) {
     if (places[column] >= cells.size()) {
-      scan.fail(fmt::format("the line ends before its column {}", kColumns[column]));
+      scan.fail(fmt::format("the line ends before its column {}", columns.names()[column]));
     }
     return cells[places[column]];
   };
-  const auto number = [&](Column column) {
-    return number_in(cell(column), kColumns[column], scan);
-  };
   RequestRow row;
-  row.from = {.x = number(kX), .y = number(kY)};
-  if (places[kToX] != kAbsent) { row.to = Point{.x = number(kToX), .y = number(kToY)}; }
+  row.from = place_in(cell(kX), cell(kY), columns.degrees, scan);
+  if (places[kToX] != kAbsent) { row.to = place_in(cell(kToX), cell(kToY), columns.degrees, scan); }
   row.window = {.earliest = time_in(cell(kEarliest), "earliest", scan),
                 .latest = time_in(cell(kLatest), "latest", scan)};
   if (row.window.latest < row.window.earliest) { scan.fail("latest lies before earliest"); }
   if (places[kLoad] != kAbsent) {
-    const double load = number(kLoad);
+    const double load = number_in(cell(kLoad), "load", scan);
     if (!(load >= 0 && load <= 1e6) || load != std::floor(load)) {
       scan.fail("load is not a whole number from 0 to 1000000");
     }
@@ -131,16 +154,20 @@ RequestList parse_requests_csv(std::string_view text, const std::string& name) {
   if (!scan.next_line()) {
     scan.fail("the file is empty; its first line names the columns, as x,y,earliest,latest");
   }
-  const ColumnPlaces places = read_columns(scan);
+  const Columns columns = read_columns(scan);
   RequestList list;
+  list.degrees = columns.degrees;
   while (scan.next_line()) {
     const auto cells = cells_of(scan.rest_of_line());
     if (cells[0] != "depot") {
-      list.rows.push_back(read_row(cells, places, scan));
+      list.rows.push_back(read_row(cells, columns, scan));
     } else if (cells.size() == 3 && list.rows.empty() && !list.depot) {
-      list.depot = Point{.x = number_in(cells[1], "x", scan), .y = number_in(cells[2], "y", scan)};
+      // In the order of the columns: many write the latitude first.
+      const bool x_first = !list.degrees || columns.places[kX] < columns.places[kY];
+      list.depot = place_in(cells[x_first ? 1 : 2], cells[x_first ? 2 : 1], list.degrees, scan);
     } else {
-      scan.fail("the depot is one line depot,x,y before the requests");
+      scan.fail(fmt::format("the depot is one line depot,{},{} before the requests",
+                            columns.names()[kX], columns.names()[kY]));
     }
   }
   if (list.rows.empty()) { scan.fail("no requests: add a line for each"); }

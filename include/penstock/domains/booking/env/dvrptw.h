@@ -58,7 +58,9 @@ struct DvrptwConfig {
   void fields(Visitor& visit) {
     visit("generator", generator, "where a day's requests come from",
           Choices{"city", "delivery", "clustered", "solomon", "ortec", "csv"});
-    visit("file", file, "the instance that solomon, ortec and csv read");
+    visit("file", file,
+          "the instance that solomon and ortec read, the list of requests that csv reads "
+          "(docs/booking/csv.md)");
     visit("mode", mode, "ride: pickup and drop-off; deliver: one stop", Choices{"ride", "deliver"});
     visit("customers", customers,
           "customers, each of whom calls once a day: the steps of an episode", Range{1, 2000});

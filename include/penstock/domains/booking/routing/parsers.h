@@ -52,7 +52,8 @@ struct OsrmTable {
 /// From its JSON; numbers are rounded to the nearest. A pair of places without a way is refused.
 OsrmTable parse_osrm_table(std::string_view text, const std::string& name);
 
-/// One line of a list of requests.
+/// One line of a list of requests. Places are metres, or degrees where the list says so: x is then
+/// the longitude, y the latitude.
 struct RequestRow {
   Point from;
   std::optional<Point> to;
@@ -63,9 +64,11 @@ struct RequestRow {
 struct RequestList {
   std::optional<Point> depot;
   std::vector<RequestRow> rows;
+  bool degrees = false;
 };
 /// A first line that names the columns, in any order: x, y, earliest, latest, and if you like
-/// to_x, to_y, load. Metres; seconds since midnight or HH:MM. A line "depot,x,y" may follow.
+/// to_x, to_y, load. Metres; seconds since midnight or HH:MM. A line "depot,x,y" may follow. With
+/// lon, lat, to_lon, to_lat instead, places are degrees; see docs/booking/csv.md.
 RequestList parse_requests_csv(std::string_view text, const std::string& name);
 
 /// A solution as published: routes of the file's numbers, and the cost if the file has it.

@@ -228,6 +228,41 @@ TEST_CASE("a sample of ORTEC's customers keeps both directions; the cost is seco
   CHECK(swapped);
 }
 
+TEST_CASE("degrees are great circles, a third longer by road") {
+  // Amsterdam, Utrecht and The Hague; the haversine formula on a sphere of 6,371 km gives 34,162,
+  // 52,735 and 56,127 m.
+  const TempFile file("penstock_list_degrees.csv",
+                      "lat,lon,to_lat,to_lon,earliest,latest\ndepot,52.3676,4.9041\n"
+                      "52.0907,5.1214,52.0705,4.3007,08:00,08:20\n");
+  const Instance day = made("csv", 1, {.requests = 1, .file = file.path()});
+  const std::vector<Metres> expected = {0, 44411, 68556, 44411, 0, 72965, 68556, 72965, 0};
+  CHECK(day.distance == expected);
+  CHECK(day.duration == std::vector<Seconds>{0, 6662, 10283, 6662, 0, 10945, 10283, 10945, 0});
+  // Flat, for pictures: as far apart as on the globe, to 0.5 % over 60 km; north is up.
+  const auto apart = [&](std::size_t a, std::size_t b) {
+    return 1.3 * std::hypot(day.points[a].x - day.points[b].x, day.points[a].y - day.points[b].y);
+  };
+  CHECK(apart(0, 1) == doctest::Approx(44411).epsilon(0.005));
+  CHECK(apart(1, 2) == doctest::Approx(72965).epsilon(0.005));
+  CHECK(day.points[0].y > day.points[1].y);
+  CHECK(day.points[1].x > day.points[2].x);
+  CHECK(made("csv", 1, {.mode = Mode::deliver, .requests = 1, .file = file.path()})
+            .distance_of(0, 1) == 44411);
+}
+
+TEST_CASE("degrees that are called metres are refused with the remedy") {
+  const TempFile degrees(
+      "penstock_list_wrong.csv",
+      "x,y,earliest,latest\n4.9041,52.3676,08:00,09:00\n5.12,52.09,08:00,09:00\n");
+  const GeneratorConfig config{.mode = Mode::deliver, .requests = 2, .file = degrees.path()};
+  CHECK_THROWS_WITH_AS(made("csv", 1, config), doctest::Contains("columns lon and lat"),
+                       UsageError);
+  const TempFile metres("penstock_list_small.csv",
+                        "x,y,earliest,latest\n4.9,52.3,08:00,09:00\n5.1,82.1,08:00,09:00\n");
+  CHECK(made("csv", 1, {.mode = Mode::deliver, .requests = 2, .file = metres.path()})
+            .distance_of(1, 2) == 39);
+}
+
 TEST_CASE("rows of a list keep their order") {
   const TempFile file("penstock_list_sample.csv",
                       "x,y,to_x,to_y,earliest,latest\ndepot,100,100\n100,200,100,400,08:00,08:20\n"

@@ -122,6 +122,10 @@ TEST_CASE("a list of requests, its columns in any order") {
   CHECK(list.rows[0].window == Window{28800, 30600});
   CHECK(list.rows[0].to->x == 3);
   CHECK(list.rows[0].load == 2);
+  CHECK_THROWS_WITH_AS(parse_requests_csv("lon,lat,earliest,latest\n5,91,0,0\n", "t"),
+                       doctest::Contains("metres go into x and y"), DataError);
+  CHECK_THROWS_WITH_AS(parse_requests_csv("lon,y,earliest,latest\n", "t"),
+                       doctest::Contains("lon, lat"), DataError);
   CHECK_THROWS_WITH_AS(parse_requests_csv("x,y,earliest\n", "t"), doctest::Contains("latest"),
                        DataError);
   CHECK_THROWS_WITH_AS(parse_requests_csv("x,y,earliest,latest\n1,2,3\n", "t"),
