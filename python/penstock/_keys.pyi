@@ -194,6 +194,7 @@ class NetKeys(TypedDict, total=False):
     width: int
     layers: int
     heads: int
+    places: bool
 
 
 class NetSection(object):
@@ -211,6 +212,7 @@ class NetSection(object):
     width: int
     layers: int
     heads: int
+    places: bool
 
 
 class NormaliseKeys(TypedDict, total=False):

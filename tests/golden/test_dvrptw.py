@@ -140,6 +140,25 @@ def test_the_policy_that_ships_earns_more_than_the_myopic_offers(penstock):
     assert rows["ppo"]["difference"]["mean"] > 0  # over 1,000 days with its interval: bench/reports
 
 
+def test_a_run_is_evaluated_under_other_conditions(penstock):
+    run = pathlib.Path(__file__).parents[2] / "models" / "dvrptw-offer"
+    args = ["dvrptw", "eval", run, "--policies", "null,ppo", "--episodes", 5, "--set", "env.oracle=insertion"]
+    rows = policies(penstock.json(*args, "--set", "env.vehicles=2", "--set", "env.rejection=3", "--set", "env.window_minutes=20"))
+    assert rows["null"]["vehicles"] <= 2 and rows["ppo"]["vehicles"] <= 2
+    told = penstock(*args, "--set", "env.customers=60", code=2).stderr
+    assert "env.customers=60" in told and "net.places=false" in told
+
+
+def test_a_set_network_plays_days_of_any_number_of_customers(penstock, tmp_path):
+    run = tmp_path / "run"
+    penstock("train", "--recipe", "dvrptw-offer", "--num-envs", 4, "--customers", 6, "--total-timesteps", 48, "--run-dir", run,
+             "--set", "net.kind=transformer", "--set", "net.places=false", "--set", "net.width=8", "--set", "net.layers=1",
+             "--set", "ppo.minibatch=24", *FAST)
+    rows = policies(penstock.json("dvrptw", "eval", run, "--policies", "null,ppo", "--episodes", 3, "--set", "env.customers=12",
+                                  "--set", "env.oracle=insertion"))
+    assert rows["ppo"]["unserved"] == 0
+
+
 def test_a_trained_network_is_a_policy(penstock, tmp_path):
     run = tmp_path / "run"
     penstock("train", "--recipe", "dvrptw-offer", "--num-envs", 16, "--total-timesteps", 960, "--run-dir", run,

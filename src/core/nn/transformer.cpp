@@ -126,7 +126,9 @@ class Transformer final : public Network {
     parameters_ = inputs_.parameters();
     const std::int64_t width = config.width;
     embed_ = linear("embed", width, tokens_.features, 1.0);
-    place_ = add("place", detail::orthogonal(tokens_.count, width, 0.1, next_key()));
+    if (config.places) {
+      place_ = add("place", detail::orthogonal(tokens_.count, width, 0.1, next_key()));
+    }
     for (std::int64_t i = 0; i < config.layers; ++i) {
       const std::string prefix = "block." + std::to_string(i);
       Block block;
@@ -176,7 +178,7 @@ class Transformer final : public Network {
   /// joins and gives.
   [[nodiscard]] std::int64_t floats_per_row() const override {
     const std::int64_t blocks = blocks_.size();
-    const std::int64_t width = place_.size(1);
+    const std::int64_t width = embed_.bias.size(0);
     const std::int64_t rest = tokens_.rest_size();
     return tokens_.count * width * (10 * blocks + 4) + (rest > 0 ? rest + 3 * width : 0);
   }
@@ -184,7 +186,8 @@ class Transformer final : public Network {
  private:
   /// Of numbers [B, X] and the tokens that are there: [B, E].
   [[nodiscard]] at::Tensor summary(const at::Tensor& obs, const at::Tensor& there) const {
-    at::Tensor x = embed_(tokens_.of(obs)) + place_;  // [B, K, E]
+    at::Tensor x = embed_(tokens_.of(obs));  // [B, K, E]
+    if (place_.defined()) { x = x + place_; }
     for (const Block& block : blocks_) { x = block.forward(x, num_heads_, there); }
     at::Tensor mean = mean_of(norm_(x), there);
     if (!mix_.weight.defined()) { return mean; }
@@ -220,7 +223,7 @@ class Transformer final : public Network {
   std::uint32_t next_layer_ = 0;
   std::vector<std::pair<std::string, at::Tensor>> parameters_;
   Affine embed_;
-  at::Tensor place_;  // [K, E]
+  at::Tensor place_;  // [K, E], where places matter
   std::vector<Block> blocks_;
   Norm norm_;
   Affine mix_;  // [E, E + R], where there is a rest

@@ -11,7 +11,7 @@
 namespace penstock {
 
 /// The keys of the networks that ship, in the net section of a run's config.
-/// The transformer reads the last three keys in the place of hidden, activation and shared_trunk.
+/// The transformer reads the last four keys in the place of hidden, activation and shared_trunk.
 struct NetConfig {
   std::vector<std::int64_t> hidden = {64, 64};  // from the input on
   std::string activation = "tanh";
@@ -25,6 +25,7 @@ struct NetConfig {
   std::int64_t width = 64;
   std::int64_t layers = 2;
   std::int64_t heads = 4;
+  bool places = true;
 
   /// Each key once, with its help and its limits.
   template <class Visitor>
@@ -53,6 +54,10 @@ struct NetConfig {
     visit("width", width, "transformer: numbers per token", Range{1, 1 << 16});
     visit("layers", layers, "transformer: blocks", Range{1, 1000});
     visit("heads", heads, "transformer: attention heads", Range{1, 1024});
+    visit(
+        "places", places,
+        "transformer: learn an embedding of each token's place; false: a set network, which plays "
+        "envs with any number of tokens once it is trained");
   }
 };
 

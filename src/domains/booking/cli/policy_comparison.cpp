@@ -58,6 +58,36 @@ EvaluationSetup playground_of(const DvrptwConfig& config, const ComparisonArgs& 
           .days_per_stay = args.days_per_stay > 0 ? args.days_per_stay : stay};
 }
 
+/// What was set that the shape of a network may depend on.
+std::vector<std::string> shaping(const std::vector<std::string>& assignments) {
+  std::vector<std::string> found;
+  for (const std::string& each : assignments) {
+    const std::string key = each.substr(0, each.find('='));
+    const bool shapes = key == "env.customers" || key == "env.obs" || key == "env.values" ||
+                        key == "env.belief" || key.starts_with("net.") || key == "normalise.obs";
+    if (shapes) { found.push_back(each); }
+  }
+  return found;
+}
+
+/// Only the network and its normaliser are taken from the run, so that everything else may be set.
+Player player_that_fits(const RunPlan& plan, const Checkpoint& checkpoint,
+                        const ComparisonArgs& args) {
+  try {
+    return player_of(plan, checkpoint);
+  } catch (const DataError& error) {
+    const std::vector<std::string> set = shaping(args.assignments);
+    if (set.empty()) { throw; }
+    throw UsageError(
+        fmt::format("--set {}: the network of {} was not trained with it, and its weights have the "
+                    "shape of what "
+                    "it was ({}). Leave it as the run had it, or train a set network, which takes "
+                    "any number of "
+                    "customers: --set net.kind=transformer --set net.places=false",
+                    fmt::join(set, " "), args.run, error.what()));
+  }
+}
+
 std::size_t threads_of(const ComparisonArgs& args) {
   return args.threads > 0 ? static_cast<std::size_t>(args.threads) : available_cores();
 }
@@ -93,10 +123,10 @@ void PolicyComparison::add_policy(const std::string& name, const ComparisonArgs&
   }
   RunDir dir(args.run, RunDir::Open::read);
   plan_ = std::make_unique<RunPlan>(settings, catalog);
-  const Player learnt = player_of(
-      *plan_, chosen_checkpoint(dir, "latest", CheckpointPart::policy, [](const std::string& text) {
-        fmt::print(stderr, "penstock: {}\n", text);
-      }));
+  const Checkpoint checkpoint = chosen_checkpoint(
+      dir, "latest", CheckpointPart::policy,
+      [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
+  const Player learnt = player_that_fits(*plan_, checkpoint, args);
   policies_.push_back({name, [this, model = learnt.model](std::size_t) {
                          return make_learnt_policy(config_, model);
                        }});
@@ -143,8 +173,10 @@ void add_comparison_options(Options& verb, ComparisonArgs& args) {
            "stay for ever")
       .within(1, 1'000'000);
   verb.add("--seed", args.options.seed, "seed of days, people and answers (default 0)");
-  verb.add_repeated("--set", args.assignments,
-                    "set any key for the evaluation: --set env.oracle=rr-50 (may be repeated)");
+  verb.add_repeated(
+      "--set", args.assignments,
+      "set any key for the evaluation, but for those that the shape of the network depends on: "
+      "--set env.vehicles=3 (may be repeated)");
   verb.add("--threads", args.threads, "threads; without it, all cores").within(1, 1024);
   add_reference_options(verb, args);
 }

@@ -63,6 +63,32 @@ TEST_CASE("the part called tokens is attended over, wherever it stands") {
   CHECK(shape_of(alone, "mix.weight").empty());
 }
 
+TEST_CASE("without places, neither the order nor the number of tokens matters") {
+  NetConfig config = kSmall;
+  config.places = false;
+  const EnvSpec few{Layout({{"tokens", {4, 5}}, {"belief", {4}}}), Discrete{3}, 0};
+  const EnvSpec many{Layout({{"tokens", {8, 5}}, {"belief", {4}}}), Discrete{3}, 0};
+  const auto network = make_transformer(few, config, 1);
+  const auto wider = make_transformer(many, config, 1);
+  const auto weights = network->parameters();
+  const auto same = wider->parameters();
+  REQUIRE(weights.size() == same.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    CHECK(weights[i].first == same[i].first);
+    CHECK(at::equal(weights[i].second, same[i].second));
+  }
+  const at::Tensor tokens = at::randn({6, 4, 5});
+  const at::Tensor belief = at::randn({6, 4});
+  const auto row = [&](const at::Tensor& of) { return at::cat({of.flatten(1), belief}, 1); };
+  const at::Tensor once = network->forward({row(tokens), {}}, Outputs::policy).params;
+  const at::Tensor turned = network->forward({row(tokens.flip(1)), {}}, Outputs::policy).params;
+  CHECK(at::allclose(turned, once, 1e-4, 1e-6));
+  // Everybody twice: attention and mean weigh them as before.
+  const at::Tensor twice =
+      wider->forward({row(at::cat({tokens, tokens}, 1)), {}}, Outputs::policy).params;
+  CHECK(at::allclose(twice, once, 1e-4, 1e-6));
+}
+
 TEST_CASE("what a pass keeps counts the other parts") {
   const EnvSpec alone{Layout({{"tokens", {4, 5}}}), Discrete{3}, 0};
   const EnvSpec more{Layout({{"tokens", {4, 5}}, {"savings", {1000}}}), Discrete{3}, 0};
