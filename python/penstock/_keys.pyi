@@ -38,6 +38,9 @@ class EnvKeys(TypedDict, total=False):
     alpha: float
     beta: float
     show_order: bool
+    memory: bool
+    macro: bool
+    mask: Literal["none", "known", "bayes", "learnt"]
     board_weights: bool
     generator: Literal["city", "delivery", "clustered", "solomon", "ortec", "csv"]
     file: str
@@ -64,7 +67,6 @@ class EnvKeys(TypedDict, total=False):
     people: int
     strangers: bool
     stay_days: int
-    mask: Literal["none", "known", "bayes", "learnt"]
     mask_from: Literal["argmax", "sample", "soft"]
     epsilon: float
     epsilon_decay: float
@@ -119,6 +121,9 @@ class EnvSection(object):
     alpha: float
     beta: float
     show_order: bool
+    memory: bool
+    macro: bool
+    mask: Literal["none", "known", "bayes", "learnt"]
     board_weights: bool
     generator: Literal["city", "delivery", "clustered", "solomon", "ortec", "csv"]
     file: str
@@ -145,7 +150,6 @@ class EnvSection(object):
     people: int
     strangers: bool
     stay_days: int
-    mask: Literal["none", "known", "bayes", "learnt"]
     mask_from: Literal["argmax", "sample", "soft"]
     epsilon: float
     epsilon_decay: float

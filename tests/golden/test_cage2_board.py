@@ -92,3 +92,16 @@ def test_a_policy_can_be_evaluated_in_another_game(penstock, defender):
 def test_the_leader_board_is_for_its_own_envs(penstock, tmp_path):
     penstock("train", "--env", "cartpole", "--total-timesteps", 2048, "--threads", 1, "--run-dir", tmp_path / "run")
     assert "env is cartpole" in penstock("cage2", "leaderboard", tmp_path / "run", code=2).stderr
+
+
+def test_a_masked_policy_is_scored_too(penstock, tmp_path):
+    run = tmp_path / "run"
+    told = penstock.json("train", "--recipe", "cage2-workflow-masked", "--total-timesteps", 5000, "--threads", 1,
+                         "--set", "run.eval_episodes=2", "--run-dir", run)
+    assert told["total_timesteps"] == 5000
+    few = ("cage2", "leaderboard", run, "--episodes", 10, "--no-audit")
+    board = penstock.json(*few, "--sampled", "--set", "env.order=op_server,enterprise,op_host,user,defender")
+    assert board["runs"][0]["wrapper"] == "v1"
+    # Against a red that sleeps nothing looks lost, so that a masked policy never restores.
+    assert [cell["mean"] for cell in board["cells"] if cell["red"] == "sleep"] == [0, 0, 0]
+    assert penstock.json(*few, "--sampled", "--set", "env.mask=none")["cells"][8]["mean"] < 0

@@ -41,6 +41,12 @@ TEST_CASE("cage2_workflow keeps the contract by both rules") {
     CHECK(broken(entry, {"env.red=meander", "env.compliance_rule=A",
                          "env.order=op_server,user,op_host,defender,enterprise"}) == "");
   }
+  SUBCASE("with memory, macro actions and a mask by the order") {
+    CHECK(broken(entry, {"env.memory=true", "env.macro=true", "env.mask=order"}) == "");
+  }
+  SUBCASE("with a mask of all actions") {
+    CHECK(broken(entry, {"env.mask=legal", "env.red=meander"}) == "");
+  }
   SUBCASE("without the order") { CHECK(broken(entry, {"env.show_order=false"}) == ""); }
 }
 

@@ -6,6 +6,7 @@
 
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/shuffle.h"
+#include "penstock/domains/cage2/sim/defender.h"
 
 namespace penstock::cage2 {
 namespace {
@@ -24,6 +25,15 @@ constexpr std::array<UnitType, kNumHosts> kTypes = [] {
   types[host::kOpServer0] = UnitType::op_server;
   return types;
 }();
+
+ActionMask mask_of(const WorkflowEnv::Config& config) {
+  if (config.mask == "order" && config.compliance_rule != "B") {
+    throw ConfigError("env.mask = order: it keeps to rule B; set env.compliance_rule = B");
+  }
+  return config.mask == "order"   ? ActionMask::order
+         : config.mask == "legal" ? ActionMask::legal
+                                  : ActionMask::none;
+}
 
 constexpr TypeSet type_bit(int type) { return 1U << type; }
 
@@ -120,6 +130,18 @@ bool complies_b(const Order& order, UnitType type, TypeSet lost) {
   return true;
 }
 
+HostSet most_urgent(const Order& order, HostSet hosts) {
+  HostSet of_type = 0;
+  for (const int type : order) {
+    for (HostSet left = hosts; left != 0; left &= left - 1) {
+      const auto host = static_cast<std::uint8_t>(std::countr_zero(left));
+      if (static_cast<int>(type_of(host)) == type) { of_type |= bit(host); }
+    }
+    if (of_type != 0) { break; }
+  }
+  return of_type;
+}
+
 WorkflowEnv::WorkflowEnv(const Config& config)
     : simulator_(config),
       max_steps_(config.max_steps),
@@ -127,13 +149,19 @@ WorkflowEnv::WorkflowEnv(const Config& config)
       beta_(config.beta),
       random_order_(config.order == "random"),
       rule_a_(config.compliance_rule == "A"),
-      show_order_(config.show_order) {
+      show_order_(config.show_order),
+      show_memory_(config.memory),
+      macro_(config.macro),
+      mask_(mask_of(config)) {
   if (!random_order_) { order_ = order_of(config.order); }
 }
 
 EnvSpec WorkflowEnv::spec() const {
-  EnvSpec spec{Layout({{"obs", {kObsSize}}}), Discrete{kNumActions}, max_steps_};
+  const std::int64_t num_actions = macro_ ? kNumMacros : kNumActions;
+  EnvSpec spec{Layout({{"obs", {kObsSize}}}), Discrete{num_actions, mask_ != ActionMask::none},
+               max_steps_};
   if (show_order_) { spec.obs.append("order", {kNumTypes, kNumTypes}); }
+  if (show_memory_) { spec.obs.append("memory", {Memory::kSize}); }
   spec.stats = {"game_return", "compliance", "fixes", "lost_compliance"};
   return spec;
 }
@@ -146,6 +174,7 @@ void WorkflowEnv::reset(std::uint64_t seed, Row row) {
   steps_ = 0;
   cost_tenths_ = 0;
   paid_ = 0;
+  memory_.reset();
   write(row);
 }
 
@@ -174,9 +203,16 @@ double WorkflowEnv::worth() const {
   return game_return() + alpha_ * c - beta_ * (1 - c);
 }
 
-Outcome WorkflowEnv::step(std::int64_t action, Row row) {
+std::int64_t WorkflowEnv::action_of(std::int64_t choice) const {
+  return macro_ ? macro_action(choice, memory_) : choice;
+}
+
+Outcome WorkflowEnv::step(std::int64_t choice, Row row) {
+  const std::int64_t action = action_of(choice);
   judge(action);
-  cost_tenths_ += simulator_.advance(action).cost_tenths;
+  const Simulator::Trace trace = simulator_.advance(action);
+  cost_tenths_ += trace.cost_tenths;
+  if (remembers()) { memory_.note(action, trace.blue_flag, simulator_.obs()); }
   // Against what was really paid, so that rounding does not add up.
   const float reward = worth() - paid_;
   paid_ += reward;
@@ -187,7 +223,25 @@ Outcome WorkflowEnv::step(std::int64_t action, Row row) {
 
 void WorkflowEnv::write(Row row) const {
   write_obs(simulator_.obs(), row.obs.first(kObsSize));
-  if (show_order_) { write_order(order_, row.obs.subspan(kObsSize, kOrderSize)); }
+  std::span<float> rest = row.obs.subspan(kObsSize);
+  if (show_order_) {
+    write_order(order_, rest.first(kOrderSize));
+    rest = rest.subspan(kOrderSize);
+  }
+  if (show_memory_) { memory_.write(rest.first(Memory::kSize)); }
+  if (mask_ != ActionMask::none) { write_mask(row.legal); }
+}
+
+/// From the table, the memory and the order alone. Sleep stays, so that something always does.
+void WorkflowEnv::write_mask(std::span<bool> legal) const {
+  const HostSet fixable = mask_ == ActionMask::order
+                              ? most_urgent(order_, flagged_hosts(simulator_.obs(), memory_))
+                              : kAllHosts;
+  for (std::size_t i = 0; i < legal.size(); ++i) {
+    const std::int64_t action = action_of(static_cast<std::int64_t>(i));
+    const std::uint8_t host = fixed_host(action);
+    legal[i] = host == kNone ? !is_futile(action, memory_) : has(fixable, host);
+  }
 }
 
 void WorkflowEnv::episode_stats(std::span<double> stats) const {

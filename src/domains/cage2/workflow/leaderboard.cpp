@@ -77,6 +77,9 @@ class Group {
         range_(range),
         obs_(range.size() * envs.spec().obs.size()),
         final_obs_(obs_.size()),
+        num_legal_(envs.spec().action.masked() ? range.size() * envs.spec().action.num_actions()
+                                               : 0),
+        legal_(std::make_unique<bool[]>(num_legal_)),
         choices_(range.size()),
         reward_(range.size()),
         terminated_(std::make_unique<bool[]>(range.size())),
@@ -90,11 +93,11 @@ class Group {
       const std::uint32_t number = first + i;
       envs_.seed(range_.begin + i, episode_seed(games.seed, number, 0) >> kBits);
     }
-    envs_.reset(range_, {obs_, {}});
+    envs_.reset(range_, rows());
     for (std::int64_t t = 0; t < games.game.max_steps; ++t) {
       const std::uint64_t step = t;
       choose(sampled, {.seed = games.seed, .first_env = first, .step = step});
-      envs_.step(range_, {.choices = choices_}, {obs_, {}},
+      envs_.step(range_, {.choices = choices_}, rows(),
                  {.reward = reward_,
                   .terminated = {terminated_.get(), range_.size()},
                   .truncated = {truncated_.get(), range_.size()},
@@ -105,8 +108,10 @@ class Group {
   }
 
  private:
+  [[nodiscard]] ObsRows rows() { return {obs_, {legal_.get(), num_legal_}}; }
+
   void choose(bool sampled, const ActionNoise& noise) {
-    actor_.act({.count = range_.size(), .obs = obs_}, {.choices = choices_},
+    actor_.act({.count = range_.size(), .obs = obs_, .legal = rows().legal}, {.choices = choices_},
                sampled ? &noise : nullptr);
   }
 
@@ -115,6 +120,8 @@ class Group {
   EnvRange range_;
   std::vector<float> obs_;  // [n, F]
   std::vector<float> final_obs_;
+  std::size_t num_legal_;          // 0: nothing is masked
+  std::unique_ptr<bool[]> legal_;  // [n, A]  NOLINT(modernize-avoid-c-arrays)
   std::vector<std::int64_t> choices_;
   std::vector<float> reward_;
   std::unique_ptr<bool[]>

@@ -61,11 +61,18 @@ void require(bool holds, const std::string& what) {
   if (!holds) { throw ConfigError("a workflow's training: " + what); }
 }
 
+bool masks_by_order(const RunPlan& plan) {
+  const auto field = std::ranges::find(plan.fields(), "env.mask", &Field::path);
+  return field != plan.fields().end() && *std::get<std::string*>(field->target) == "order";
+}
+
 /// What is watched of one job's run.
 class Watch {
  public:
-  Watch(const WorkflowJob& job, std::size_t num_envs)
-      : job_(job), average_(num_envs, job.min_episodes_per_env) {}
+  Watch(const WorkflowJob& job, const RunPlan& plan)
+      : job_(job),
+        average_(static_cast<std::size_t>(plan.config().env.num_envs), job.min_episodes_per_env),
+        waits_for_return_(masks_by_order(plan)) {}
 
   /// Whether to end here: what has just complied is what stays.
   bool see(const Progress& now, std::span<const EpisodeEnd> ends) {
@@ -78,7 +85,9 @@ class Watch {
     if (average_.num_episodes() > 0) {
       curve_.push_back({now.timesteps, last_reward_, average_.average()});
     }
-    stopped_ = average_.reached(job_.compliance_threshold);
+    trend_.add(reward);
+    stopped_ =
+        average_.reached(job_.compliance_threshold) && !(waits_for_return_ && trend_.rising());
     return stopped_;
   }
 
@@ -94,6 +103,8 @@ class Watch {
  private:
   const WorkflowJob& job_;
   AverageCompliance average_;
+  ReturnTrend trend_;
+  bool waits_for_return_;
   std::vector<CurvePoint> curve_;
   double last_reward_ = 0;
   bool stopped_ = false;
@@ -123,7 +134,7 @@ void evaluate(const WorkflowJob& job, Run& run, WorkflowResult& result) {
 
 WorkflowResult train(const WorkflowJob& job, std::shared_ptr<const RunPlan> plan,
                      const std::string& dir) {
-  Watch watch(job, plan->config().env.num_envs);
+  Watch watch(job, *plan);
   RunOptions options;
   options.dir = dir;
   options.listener.enough = [&](const Progress& now, std::span<const EpisodeEnd> ends) {
@@ -143,6 +154,26 @@ WorkflowResult train(const WorkflowJob& job, std::shared_ptr<const RunPlan> plan
 }
 
 }  // namespace
+
+void ReturnTrend::add(const Moments& returns) {
+  if (returns.count == 0) { return; }
+  last_.push_back(returns);
+  if (last_.size() > 2 * kWindow) { last_.pop_front(); }
+}
+
+bool ReturnTrend::rising() const {
+  if (last_.size() < 2 * kWindow) { return true; }
+  Moments before;
+  Moments after;
+  for (std::size_t i = 0; i < kWindow; ++i) {
+    before.merge(last_[i]);
+    after.merge(last_[kWindow + i]);
+  }
+  const auto variance = [](const Moments& m) {  // of the mean
+    return m.m2 / std::max(1.0, m.count - 1) / m.count;
+  };
+  return after.mean - before.mean > std::sqrt(variance(before) + variance(after));
+}
 
 void AverageCompliance::add(std::size_t env, double compliance, std::int64_t num_fixes) {
   History& history = envs_[env];

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "penstock/domains/cage2/sim/mask.h"
 #include "penstock/domains/cage2/sim/simulator.h"
 
 /// Workflows: in which order a defender should repair what was lost. docs/cage2/README.md tells
@@ -51,6 +52,9 @@ bool complies_b(const Order& order, UnitType type, TypeSet lost);
 /// Hosts where red has a session, User0 aside, where it always has one.
 constexpr HostSet lost_hosts(HostSet with_sessions) { return with_sessions & ~bit(host::kUser0); }
 
+/// Those of the hosts that are of the most urgent type among them.
+HostSet most_urgent(const Order& order, HostSet hosts);
+
 /// The two counters of an episode.
 struct Compliance {
   std::int32_t fixes = 0;      // Removes and Restores, of any host
@@ -84,6 +88,9 @@ class WorkflowEnv {
     double alpha = 10;  // in units of the game's return
     double beta = 10;
     bool show_order = true;
+    bool memory = false;
+    bool macro = false;
+    std::string mask = "none";
 
     template <class Visitor>
     void fields(Visitor& visit) {
@@ -96,24 +103,33 @@ class WorkflowEnv {
       visit("alpha", alpha, "reward of an episode that complies", Range{0, 1e6});
       visit("beta", beta, "cost of an episode that does not comply", Range{0, 1e6});
       visit("show_order", show_order, "whether the order is part of the observation");
+      visit("memory", memory, "whether the memory of cage2_defender is part of the observation");
+      visit("macro", macro, "the 45 macro actions of cage2_defender instead of 145 actions");
+      visit("mask", mask,
+            "actions that are masked. legal: decoys that would fail; order: also fixes but those "
+            "of hosts that look lost, of the most urgent such type",
+            Choices{"none", "legal", "order"});
     }
   };
 
   /// Throws ConfigError.
   explicit WorkflowEnv(const Config& config);
 
-  /// Parts "obs" {52} and "order" {5, 5}; statistics game_return, compliance, fixes and
-  /// lost_compliance.
+  /// Parts "obs" {52}, "order" {5, 5} and "memory", as configured; statistics game_return,
+  /// compliance, fixes and lost_compliance.
   [[nodiscard]] EnvSpec spec() const;
   /// The same seed is the same game whatever the order; a random order is drawn apart from it.
   void reset(std::uint64_t seed, Row row);
   /// A fix is judged by the state that it meets. Terminates by itself after max_steps.
+  /// `action` is a macro action where the config says so. Masked actions are played like others.
   Outcome step(std::int64_t action, Row row);
   /// [4], as spec() names them.
   void episode_stats(std::span<double> stats) const;
 
   [[nodiscard]] const Simulator& simulator() const { return simulator_; }
   [[nodiscard]] const Order& order() const { return order_; }
+  /// Empty unless the config needs it.
+  [[nodiscard]] const Memory& memory() const { return memory_; }
   [[nodiscard]] const Compliance& compliance() const { return compliance_; }
   /// The same of those fixes alone that met a lost host: a fix of a clean one cannot pad it.
   [[nodiscard]] const Compliance& lost_compliance() const { return lost_compliance_; }
@@ -123,7 +139,8 @@ class WorkflowEnv {
 
   template <class Archive>
   void state(Archive& archive) {
-    archive(simulator_, order_, fixed_, compliance_, lost_compliance_, steps_, cost_tenths_, paid_);
+    archive(simulator_, order_, fixed_, compliance_, lost_compliance_, steps_, cost_tenths_, paid_,
+            memory_);
     if constexpr (Archive::kLoads) { require_possible(); }
   }
 
@@ -131,6 +148,11 @@ class WorkflowEnv {
   void draw_order(std::uint64_t seed);
   void judge(std::int64_t action);
   void write(Row row) const;
+  void write_mask(std::span<bool> legal) const;
+  [[nodiscard]] std::int64_t action_of(std::int64_t choice) const;
+  [[nodiscard]] bool remembers() const {
+    return show_memory_ || macro_ || mask_ != ActionMask::none;
+  }
   void require_possible() const;
 
   Simulator simulator_;
@@ -140,6 +162,9 @@ class WorkflowEnv {
   bool random_order_;
   bool rule_a_;
   bool show_order_;
+  bool show_memory_;
+  bool macro_;
+  ActionMask mask_;
 
   Order order_{0, 1, 2, 3, 4};
   TypeSet fixed_ = 0;  // rule A: types that were repaired
@@ -148,6 +173,7 @@ class WorkflowEnv {
   std::int64_t steps_ = 0;
   std::int64_t cost_tenths_ = 0;
   double paid_ = 0;  // the rewards so far
+  Memory memory_;
 };
 
 }  // namespace penstock::cage2

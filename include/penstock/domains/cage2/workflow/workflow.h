@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "penstock/core/base/config.h"
+#include "penstock/core/base/moments.h"
 #include "penstock/domains/cage2/sim/workflow_job.h"
 
 namespace penstock::cage2 {
@@ -18,13 +19,30 @@ struct WorkflowRunOptions {
 };
 
 /// A run that ends when the average compliance reaches the threshold or the episodes are used up,
-/// and its evaluation. A function of the job and the changes; threads do not change results.
-/// Throws ConfigError, or IoError when `dir` holds a run already.
-/// Thread safety: calls may run at the same time.
+/// and its evaluation. Where a change sets env.mask = order, which makes compliance easy, it does
+/// not end while returns rise. A function of the job and the changes; threads do not change
+/// results. Throws ConfigError, or IoError when `dir` holds a run already. Thread safety: calls may
+/// run at the same time.
 WorkflowResult train_workflow(const WorkflowJob& job, const WorkflowRunOptions& options = {});
 
 /// The run's config for a job: what recipes/cage2-workflow.toml holds, with the job's values.
 Settings workflow_settings(const WorkflowJob& job);
+
+/// Whether the returns of training still rise: those of the last kWindow rollouts have a mean above
+/// that of the kWindow before by more than a standard error of the difference.
+/// Not thread-safe.
+class ReturnTrend {
+ public:
+  /// The game's returns of a rollout's episodes.
+  void add(const Moments& returns);
+  /// Also while there are fewer than 2 kWindow rollouts.
+  [[nodiscard]] bool rising() const;
+
+  static constexpr std::size_t kWindow = 5;
+
+ private:
+  std::deque<Moments> last_;  // of a rollout each, up to 2 kWindow
+};
 
 /// The average compliance: over envs, the mean of each env's last episodes.
 /// Not thread-safe.

@@ -115,6 +115,51 @@ TEST_CASE("the average is over envs of the mean of each env's last five episodes
   CHECK(average.per_env().at(1) == doctest::Approx(0.2));
 }
 
+Moments around(double mean, double deviation) {
+  Moments moments;
+  for (int i = 0; i < 12; ++i) { moments.add(mean + (i % 2 == 0 ? deviation : -deviation)); }
+  return moments;
+}
+
+TEST_CASE("returns rise while five rollouts are better than the five before by more than chance") {
+  ReturnTrend trend;
+  for (int i = 0; i < 9; ++i) {
+    trend.add(around(-50, 5));
+    CHECK(trend.rising());  // too early to say
+    trend.add({});          // a rollout in which no episode ended says nothing
+  }
+  trend.add(around(-50, 5));
+  CHECK_FALSE(trend.rising());
+  for (int i = 0; i < 5; ++i) { trend.add(around(-40, 5)); }
+  CHECK(trend.rising());
+  for (int i = 0; i < 5; ++i) { trend.add(around(-40, 5)); }
+  CHECK_FALSE(trend.rising());
+  for (int i = 0; i < 5; ++i) { trend.add(around(-60, 5)); }
+  CHECK_FALSE(trend.rising());  // it falls
+
+  // Five times twelve returns of deviation 5 have the variance 25 * 60 / 59 / 60 about their mean:
+  // a difference of two such means has the standard error 0.92057.
+  for (const double rise : {0.91, 0.93}) {
+    ReturnTrend close;
+    for (int i = 0; i < 5; ++i) { close.add(around(0, 5)); }
+    for (int i = 0; i < 5; ++i) { close.add(around(rise, 5)); }
+    CHECK(close.rising() == (rise > 0.92));
+  }
+}
+
+TEST_CASE("a mask by the order waits for the return, other jobs stop as they comply") {
+  WorkflowJob job = brief();
+  job.compliance_threshold = 0;  // of everybody
+  job.min_episodes_per_env = 2;
+  job.eval_episodes = 2;
+  CHECK(train_workflow(job).episodes == 12);
+  WorkflowRunOptions masked;
+  for (const char* change : {"env.mask=order", "env.memory=true", "env.macro=true"}) {
+    masked.changes.add_assignment(change, "test");
+  }
+  CHECK(train_workflow(job, masked).episodes >= 60);  // ten rollouts of six
+}
+
 TEST_CASE("the early stop needs the average, ten episodes of every env and ten fixes") {
   AverageCompliance slow(2);
   for (int i = 0; i < 30; ++i) { slow.add(0, 1, 5); }
