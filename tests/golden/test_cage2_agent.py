@@ -2,10 +2,12 @@
 
 import importlib.util
 import json
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import textwrap
 import xml.etree.ElementTree
 
 import numpy as np
@@ -209,3 +211,153 @@ def test_an_occupied_name(penstock, runs, tmp_path):
     (tmp_path / "file").write_text("mine")
     message = penstock("cage2", "export", runs / "cage2", "--out", tmp_path / "file", code=73).stderr
     assert "--out" in message and "choose another folder" in message and (tmp_path / "file").read_text() == "mine"
+
+
+# ---- In the real program, or in one that plays recordings
+
+STAND_IN = {
+    "CybORG/__init__.py": """
+        CYBORG_VERSION = "0.0 of a test\\n"
+        class CybORG:
+            def __init__(self, scenario, mode, agents):
+                assert scenario.endswith("Scenario2.yaml") and mode == "sim"
+                self.red = agents["Red"].red""",
+    "CybORG/Simulator/__init__.py": "",
+    "CybORG/Simulator/Session.py": "class RedAbstractSession: pass",
+    "CybORG/Agents/__init__.py": """
+        class B_lineAgent: red = "bline"
+        class SleepAgent: red = "sleep" """,
+    "CybORG/Agents/SimpleAgents/__init__.py": "",
+    "CybORG/Agents/SimpleAgents/BaseAgent.py": "class BaseAgent: pass",
+    "CybORG/Agents/SimpleAgents/Meander.py": "class RedMeanderAgent: red = 'meander'",
+    "CybORG/Agents/Wrappers/__init__.py": """
+        import json, os
+        HERE = os.path.dirname(os.path.abspath(__file__))
+        class Table:
+            def _interpret_connections(self, entries): return "the program's own"
+        class ChallengeWrapper:
+            def __init__(self, env, agent_name):
+                assert agent_name == "Blue"
+                self.env = Table()
+                self.episodes = map(json.loads, open(os.path.join(HERE, env.red + ".jsonl")))
+            def get_action_space(self, agent): return 145
+            def reset(self):
+                assert self.env._interpret_connections([{"Service Name": "decoy"}]) == "None"
+                self.steps = iter(next(self.episodes)["episode"])
+                return [0] * 52
+            def step(self, action):
+                step = next(self.steps)
+                assert action == step["action"], (action, step)
+                return [int(bit) for bit in step["observation"]], step["reward"] + EXTRA, False, {}""",
+}
+
+
+def stand_in(penstock, run, folder, extra=0.0, episodes=30):
+    """A package CybORG that plays recordings of the native policy, and insists on its actions."""
+    for name, text in STAND_IN.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text).lstrip("\n"))
+    wrappers = folder / "CybORG" / "Agents" / "Wrappers"
+    with (wrappers / "__init__.py").open("a") as file:
+        file.write(f"\nEXTRA = {extra}\n")
+    for red in ("bline", "meander", "sleep"):
+        log = penstock("cage2", "play", "--blue", run, "--red", red, "--steps", 100, "--episodes", episodes, "--json")
+        (wrappers / f"{red}.jsonl").write_text(log.stdout)
+    return folder
+
+
+def verify(penstock, run, clone, *args, **options):
+    return penstock("cage2", "verify", run, "--cyborg", clone, "--python", sys.executable, "--episodes", 30,
+                    "--native-episodes", 200, *args, **options)
+
+
+def test_games_elsewhere_are_held_against_ours(penstock, runs, tmp_path):
+    clone = stand_in(penstock, runs / "cage2_defender", tmp_path / "clone")
+    told = json.loads(verify(penstock, runs / "cage2_defender", clone, "--json").stdout)
+    assert told["cyborg"] == "0.0 of a test" and told["rules"] == "leaderboard" and not told["differs"]
+    assert [(cell["red"], cell["steps"]) for cell in told["cells"]] == [
+        (red, steps) for red in ("bline", "meander", "sleep") for steps in (30, 50, 100)]
+    for cell in told["cells"]:
+        log = (clone / "CybORG" / "Agents" / "Wrappers" / f"{cell['red']}.jsonl").read_text().splitlines()
+        returns = [sum(step["reward"] for step in json.loads(line)["episode"][:cell["steps"]]) for line in log]
+        assert cell["real"] == pytest.approx(np.mean(returns)) and cell["ci95_low"] <= cell["difference"] <= cell["ci95_high"]
+        assert cell["real_std_error"] == pytest.approx(np.std(returns, ddof=1) / 30**0.5)
+    text = verify(penstock, runs / "cage2_defender", clone).stdout
+    assert "rules leaderboard, wrapper v2" in text and "no difference is shown" in text
+
+
+def test_a_difference_is_shown(penstock, runs, tmp_path):
+    clone = stand_in(penstock, runs / "cage2_defender", tmp_path / "clone", extra=-0.5)
+    done = verify(penstock, runs / "cage2_defender", clone, "--json", code=1)
+    told = json.loads(done.stdout)
+    # Where red sleeps and Blue restores nothing, no game differs from another: half a point a step is all there is.
+    assert told["differs"] and told["corrected_p"] < 1e-6
+    assert all(cell["ci95_high"] < 0 for cell in told["cells"] if cell["steps"] == 100)
+
+
+def test_a_clone_that_does_not_play(penstock, runs, tmp_path):
+    run = runs / "cage2_defender"
+    assert "clone https://github.com/cage-challenge" in verify(penstock, run, tmp_path / "absent", code=2).stderr
+    assert "name a clone" in verify(penstock, run, tmp_path, code=65).stderr
+    clone = stand_in(penstock, run, tmp_path / "clone", episodes=5)
+    message = verify(penstock, run, clone, code=65).stderr
+    assert "StopIteration" in message and "before all were played" in message
+    (clone / "CybORG" / "Agents" / "__init__.py").write_text("print('hello')\nimport gym_that_is_not_there")
+    message = verify(penstock, run, clone, code=65).stderr
+    assert "'hello' where a line of JSON was expected" in message
+    (clone / "CybORG" / "__init__.py").write_text("import gym_that_is_not_there")
+    message = verify(penstock, run, clone, code=65).stderr
+    assert "gym_that_is_not_there" in message and "give --python one that has CybORG's requirements" in message
+    absent = penstock("cage2", "verify", run, "--cyborg", clone, "--python", "no-such-python", code=2).stderr
+    assert "--python no-such-python" in absent
+
+
+@pytest.mark.skipif("PENSTOCK_CYBORG" not in os.environ, reason="PENSTOCK_CYBORG names no clone of cage-challenge-2")
+def test_the_real_program(penstock, runs):
+    """PENSTOCK_CYBORG: a clone; PENSTOCK_CYBORG_PYTHON: one that has its requirements."""
+    python = os.environ.get("PENSTOCK_CYBORG_PYTHON", sys.executable)
+    told = penstock.json("cage2", "verify", runs / "cage2_defender", "--cyborg", os.environ["PENSTOCK_CYBORG"], "--python",
+                         python, "--episodes", 6, timeout=600)
+    assert not told["differs"]
+
+
+# ---- Recordings of our own
+
+@pytest.mark.parametrize("rules,folder", [("head", "."), ("leaderboard", "lb"), ("debugged", "dbg")])
+def test_what_is_recorded_replays(penstock, runs, tmp_path, rules, folder):
+    """The files are numpy's; the exported format holds a trained policy's games as it does a script's."""
+    for blue, red in ((runs / "cage2_defender", "bline"), ("decoy_first", "meander")):
+        told = penstock.json("cage2", "record", "--blue", blue, "--red", red, "--rules", rules, "--episodes", 5,
+                             "--steps", 50, "--out", tmp_path)
+        assert told["steps"] == 250 and pathlib.Path(told["out"]).parent == (tmp_path / folder)
+    report = penstock.json("cage2", "replay", tmp_path)
+    assert (report["files"], report["steps"]) == (2, 500)
+    assert report["observation_mismatches"] + report["reward_mismatches"] + report["field_mismatches"] == 0
+    data = np.load(tmp_path / folder / "bline-cage2_defender-50.npz")
+    real = np.load(DATA / "bline-react-50.npz")
+    assert {name: array.dtype for name, array in data.items()} == {name: array.dtype for name, array in real.items()}
+    assert {name: array.shape[2:] for name, array in data.items()} == {name: array.shape[2:] for name, array in real.items()}
+
+
+def test_a_recording_is_the_game_that_play_tells(penstock, runs, tmp_path):
+    run = runs / "cage2_defender"
+    penstock("cage2", "record", "--blue", run, "--red", "meander", "--rules", "leaderboard", "--episodes", 4, "--seed", 9,
+             "--out", tmp_path)
+    data = np.load(tmp_path / "lb" / "meander-cage2_defender-100.npz")
+    told = episodes_of(penstock, "--blue", run, "--red", "meander", "--episodes", 4, "--seed", 9)
+    assert data["blue"].tolist() == [[step["action"] for step in episode["episode"]] for episode in told]
+    seen = np.unpackbits(data["obs2"], axis=2)[:, :, :52]  # the policy's wrapper is v2
+    assert seen.tolist() == [[[int(bit) for bit in step["observation"]] for step in episode["episode"]] for episode in told]
+    assert (data["reward10"] / 10).sum(axis=1) == pytest.approx([episode["return"] for episode in told])
+
+
+@pytest.mark.parametrize("args,words", [
+    (("--red", "mix"), ["--red", "bline"]),
+    (("--rules", "dbg"), ["--rules", "debugged"]),
+    (("--blue", "reatc"), ["did you mean 'react'"]),
+    (("--episodes", 100_000, "--steps", 10), ["record fewer episodes"]),
+])
+def test_what_cannot_be_recorded(penstock, tmp_path, args, words):
+    message = penstock("cage2", "record", *args, "--out", tmp_path / "out", code=2).stderr
+    assert all(word in message for word in words)

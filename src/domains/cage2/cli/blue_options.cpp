@@ -11,6 +11,11 @@ void add_policy_options(Options& verb, BlueChoice& blue) {
 
 }  // namespace
 
+Source source_of(const std::string& rules) {
+  if (rules == "leaderboard") { return Source::leaderboard; }
+  return rules == "debugged" ? Source::debugged : Source::head;
+}
+
 void add_run_options(Options& verb, BlueChoice& run) {
   verb.add("run_dir", run.name, "the run directory").required();
   add_policy_options(verb, run);

@@ -89,6 +89,27 @@ std::int64_t NpyArray::operator[](std::size_t i) const {
   }
 }
 
+std::vector<std::byte> format_npy(const NpyArray& array) {
+  constexpr std::size_t kAligned = 64;
+  constexpr std::size_t kStart = 10;  // of the header
+  std::string shape;
+  for (const std::size_t length : array.shape) { shape += std::to_string(length) + ", "; }
+  if (array.shape.size() > 1) { shape.resize(shape.size() - 2); }
+  std::string header = "{'descr': '" + std::string(array.item_size == 1 ? "|" : "<") +
+                       (array.is_signed ? 'i' : 'u') + std::to_string(array.item_size) +
+                       "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  header.append(kAligned - (kStart + header.size() + 1) % kAligned, ' ');
+  header += '\n';
+  std::string text("\x93NUMPY\x01\x00", 8);
+  text += static_cast<char>(header.size() & 255U);
+  text += static_cast<char>(header.size() >> 8);
+  text += header;
+  const auto bytes = std::as_bytes(std::span(text));
+  std::vector<std::byte> out(bytes.begin(), bytes.end());
+  out.insert(out.end(), array.items.begin(), array.items.end());
+  return out;
+}
+
 NpyArray parse_npy(std::span<const std::byte> bytes, const std::string& name) {
   NpyArray array;
   array.name = name;

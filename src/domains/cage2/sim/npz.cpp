@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <fstream>
 #include <optional>
 
 #include "penstock/core/base/errors.h"
@@ -142,7 +143,86 @@ std::vector<std::byte> unpack(const Entry& entry, const Bytes& zip) {
   return out;
 }
 
+/// Builds an archive: the files, then their directory.
+class ZipWriter {
+ public:
+  void add(const std::string& name, std::span<const std::byte> file) {
+    const std::vector<std::byte> packed = deflate_all(file);
+    const std::size_t local = bytes_.size();
+    Fields common;
+    common.u16(kVersion).u16(0).u16(Z_DEFLATED).u16(0).u16(kDate);
+    common.u32(crc32(0, reinterpret_cast<const Bytef*>(file.data()), file.size()));
+    common.u32(packed.size()).u32(file.size()).u16(name.size()).u16(0);
+    bytes_ += Fields().u32(kLocalSignature).text + common.text + name;
+    bytes_.append(reinterpret_cast<const char*>(packed.data()), packed.size());
+    Fields rest;  // comment, disk, attributes, place
+    rest.u16(0).u16(0).u16(0).u32(0).u32(local);
+    directory_ += Fields().u32(kEntrySignature).u16(kVersion).text + common.text + rest.text + name;
+    ++count_;
+  }
+
+  std::string take() {
+    Fields end;
+    end.u32(kEndSignature).u16(0).u16(0).u16(count_).u16(count_);
+    end.u32(directory_.size()).u32(bytes_.size()).u16(0);
+    return std::move(bytes_) + directory_ + end.text;
+  }
+
+ private:
+  static constexpr std::uint32_t kVersion = 20;  // that can read it: 2.0
+  static constexpr std::uint32_t kDate = 33;     // 1 January 1980: the same bytes at any time
+
+  struct Fields {
+    std::string text;
+    Fields& put(std::size_t value, std::size_t size) {
+      for (std::size_t i = 0; i < size; ++i) { text += static_cast<char>(value >> 8 * i & 255U); }
+      return *this;
+    }
+    Fields& u16(std::size_t value) { return put(value, 2); }
+    Fields& u32(std::size_t value) { return put(value, 4); }
+  };
+
+  static std::vector<std::byte> deflate_all(std::span<const std::byte> file) {
+    z_stream stream{};
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw std::bad_alloc();
+    }
+    std::vector<std::byte> out(deflateBound(&stream, file.size()));
+    stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(file.data()));
+    stream.avail_in = file.size();
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = out.size();
+    deflate(&stream, Z_FINISH);  // cannot fail: there is room for the worst
+    out.resize(stream.total_out);
+    deflateEnd(&stream);
+    return out;
+  }
+
+  std::string bytes_;
+  std::string directory_;
+  std::size_t count_ = 0;
+};
+
 }  // namespace
+
+void save_npz(const std::string& path, const std::vector<NpyArray>& arrays) {
+  ZipWriter zip;
+  std::size_t sum = 0;
+  for (const NpyArray& array : arrays) {
+    const std::vector<std::byte> file = format_npy(array);
+    sum += file.size();
+    if (sum > kMaxUnpacked) {
+      throw UsageError(path + ": more than " + std::to_string(kMaxUnpacked) +
+                       " bytes; record fewer episodes in a file");
+    }
+    zip.add(array.name + ".npy", file);
+  }
+  std::ofstream out(path, std::ios::binary);
+  out << zip.take();
+  out.close();
+  if (!out) { throw IoError(path + ": cannot be written", Exit::cannot_create); }
+}
 
 Npz Npz::parse(std::span<const std::byte> bytes, const std::string& name) {
   constexpr std::string_view kSuffix = ".npy";

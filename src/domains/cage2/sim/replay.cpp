@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <filesystem>
 
+#include "domains/cage2/sim/recording.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/domains/cage2/sim/npz.h"
 
@@ -14,26 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxExamples = 5;
-constexpr std::size_t kObsBytes = 7;
-constexpr std::size_t kInfoSize = 131;
-
-/// Columns of the array `info`.
-namespace column {
-constexpr std::size_t kBlueFlag = 0;
-constexpr std::size_t kRedAction = 1;
-constexpr std::size_t kRedTarget = 2;
-constexpr std::size_t kRedFlag = 3;
-constexpr std::size_t kExploit = 4;
-constexpr std::size_t kDetected = 5;
-constexpr std::size_t kSession = 6;
-constexpr std::size_t kStage = 7;
-constexpr std::size_t kServiceUp = 8;
-constexpr std::size_t kServiceKnown = 9;
-constexpr std::size_t kAddresses = 10;
-constexpr std::size_t kNames = 12;
-constexpr std::size_t kHosts = 14;  // blocks of 13 from here on
-}  // namespace column
-
 struct Recording {
   std::string name;
   std::string red;
@@ -111,29 +91,10 @@ ObsBits unpack_obs(const NpyArray& obs, std::size_t row) {
   return bits;
 }
 
-using Block = std::array<std::uint8_t, 9>;
 constexpr std::array<const char*, 9> kBlockNames = {
     "access",        "sessions", "privileged sessions", "removable sessions",
     "first session", "decoys",   "Vsftpd decoys",       "files",
     "known ports"};
-
-std::uint8_t level(bool any, bool privileged) { return any ? (privileged ? 2 : 1) : 0; }
-
-/// What `info` holds of a host, in the order of its blocks.
-Block read_out(const World& world, std::uint8_t host) {
-  const HostState& at = world.at(host);
-  const bool any = at.num_sessions != 0;
-  const auto count = [](std::uint64_t set) -> std::uint8_t { return std::popcount(set); };
-  return {level(any, at.privileged != 0),
-          at.num_sessions,
-          count(at.privileged),
-          count(at.killable & ~at.privileged),
-          level(any, (at.privileged & 1) != 0),
-          at.decoys,
-          at.num_vsftpd,
-          static_cast<std::uint8_t>(has(world.with_malware(), host) ? 1 : 0),
-          at.known_ports};
-}
 
 /// Plays one recording.
 class Replay {
@@ -202,7 +163,7 @@ class Replay {
     std::array<bool, kBlockNames.size()> same{};
     same.fill(true);
     for (std::uint8_t h = 0; h < kNumHosts; ++h) {
-      const Block ours = read_out(first_.world(), h);
+      const HostReadOut ours = read_out(first_.world(), h);
       for (std::size_t b = 0; b < ours.size(); ++b) {
         std::uint8_t theirs = info[column::kHosts + kNumHosts * b + h];
         if (b == kFiles) { theirs = std::min<std::uint8_t>(theirs, 1); }

@@ -25,6 +25,11 @@ struct NpyArray {
 /// than a little-endian array of whole numbers in C order.
 NpyArray parse_npy(std::span<const std::byte> bytes, const std::string& name);
 
+/// The bytes of a .npy file.
+std::vector<std::byte> format_npy(const NpyArray& array);
+/// Writes a .npz file, deflated. Throws UsageError when Npz would refuse so much, IoError.
+void save_npz(const std::string& path, const std::vector<NpyArray>& arrays);
+
 /// The arrays of a .npz file, stored or deflated.
 class Npz {
  public:
