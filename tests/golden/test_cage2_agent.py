@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -59,6 +60,37 @@ def test_a_picture_of_a_run_with_an_odd_name(penstock, runs, tmp_path):
     penstock("cage2", "play", "--blue", tmp_path / "a<b&c", "--steps", 1, "--svg", tmp_path / "pictures")
     root = xml.etree.ElementTree.parse(tmp_path / "pictures" / "step-001.svg").getroot()
     assert any("a<b&c against" in (text.text or "") for text in root.iter())
+
+
+def test_a_page_of_an_episode(penstock, runs, tmp_path):
+    """It holds the log that --json prints, and loads nothing."""
+    shutil.copytree(runs / "cage2", tmp_path / "<script>&")
+    played = ("cage2", "play", "--blue", tmp_path / "<script>&", "--steps", 30, "--seed", 2)
+    log = penstock.json(*played, "--html", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<script") == 2 and "&lt;script&gt;&amp; against" in page
+    assert json.loads(re.search(r'<script id="game" type="application/json">(.*)</script>', page)[1]) == log
+    assert set(re.findall(r"https?://[^\s\"']*", page)) == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"<(link|img|iframe)|@import|url\(|fetch\(", page)
+    message = penstock(*played, "--html", tmp_path / "absent" / "page.html", code=73).stderr
+    assert "page.html: cannot be written" in message
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="needs chromium")
+def test_the_page_in_a_browser(penstock, tmp_path):
+    """Step 20 as the page tells it and as the log does."""
+    log = penstock.json("cage2", "play", "--red", "meander", "--html", tmp_path / "page.html")
+    done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'browser'}",
+                           "--dump-dom", f"file://{tmp_path / 'page.html'}#20"], capture_output=True, text=True, timeout=120)
+    step = log["episode"][19]
+    assert '<output id="number" for="step">20 / 30</output>' in done.stdout, done.stderr
+    assert re.search(r'<dd id="blue">' + re.escape(step["blue"]), done.stdout)
+    assert re.search(r'<dd id="red">' + re.escape(step["red"]), done.stdout)
+    assert done.stdout.count('class="host root') == sum(at["privileged"] > 0 for at in step["sessions"].values())
+    assert done.stdout.count('class="host user') == sum(at["privileged"] == 0 for at in step["sessions"].values())
+    scans = [step["observation"][4 * h:4 * h + 2] for h in range(13)]
+    assert done.stdout.count('class="badge"') == scans.count("10")
+    assert done.stdout.count('class="badge alarm"') == scans.count("11")
 
 
 def test_an_episode_does_not_depend_on_those_beside_it(penstock, runs):

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "domains/cage2/cli/blue.h"
+#include "domains/cage2/cli/episode_page.h"
 #include "domains/cage2/cli/files.h"
 #include "domains/cage2/cli/game_log.h"
 #include "domains/cage2/cli/scene.h"
@@ -24,7 +25,8 @@ struct PlayArgs {
   BlueChoice blue;
   std::uint64_t seed = 0;
   std::int64_t episodes = 1;
-  std::string svg;  // a folder, or nothing
+  std::string svg;   // a folder, or nothing
+  std::string html;  // a file, or nothing
   bool all_hosts = false;
   bool json = false;
   Settings settings;
@@ -104,7 +106,9 @@ Exit play(const PlayArgs& args, const Catalog& catalog) {
                                       if (!args.json) { print_episode(args, scene); }
                                     });
     costs.push_back(last.total_tenths);
-    if (args.json) { fmt::print("{}\n", log.line()); }
+    const std::string line = log.line();
+    if (i == 0 && !args.html.empty()) { write_file(args.html, episode_page(first.title, line)); }
+    if (args.json) { fmt::print("{}\n", line); }
   }
   if (!args.json && args.episodes > 1) { print_mean(costs); }
   return Exit::ok;
@@ -139,7 +143,9 @@ Verb play_verb(Options& app, const Catalog& catalog) {
   verb.add("--episodes", args->episodes, "episodes to play; of several only the returns are told")
       .within(1, 1'000'000)
       .show_default();
-  verb.add("--svg", args->svg, "folder for a picture of every step: step-000.svg, ...");
+  verb.add("--svg", args->svg,
+           "folder for a picture of every step of the first episode: step-000.svg, ...");
+  verb.add("--html", args->html, "one page of the first episode, with a slider over its steps");
   verb.add_flag("--all-hosts", args->all_hosts, "list hosts without news too");
   verb.add_flag("--json", args->json, "one line of JSON on stdout for each episode");
   return {&verb, [args, &catalog] { return play(*args, catalog); }};
