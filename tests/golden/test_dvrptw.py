@@ -149,6 +149,16 @@ def test_a_run_is_evaluated_under_other_conditions(penstock):
     assert "env.customers=60" in told and "net.places=false" in told
 
 
+def test_keys_are_options_of_eval_too(penstock, tmp_path):
+    args = ["dvrptw", "eval", "--policies", "null", "--episodes", 3, "--set", "env.oracle=insertion"]
+    assert without_times(penstock.json(*args, "--customers", 12)) == without_times(penstock.json(*args, "--set", "env.customers=12"))
+    own = tmp_path / "own.csv"
+    own.write_text("x,y,earliest,latest\n" + "".join(f"{700 * i},{300 * i},09:00,11:00\n" for i in range(8)))
+    args += ["--generator", "csv", "--file", own, "--mode", "deliver", "--customers", 8]
+    penstock(*args)
+    assert "env.window_minutes" in penstock(*args, "--window-minutes", 10, code=2).stderr
+
+
 def test_a_set_network_plays_days_of_any_number_of_customers(penstock, tmp_path):
     run = tmp_path / "run"
     penstock("train", "--recipe", "dvrptw-offer", "--num-envs", 4, "--customers", 6, "--total-timesteps", 48, "--run-dir", run,

@@ -68,7 +68,9 @@ def test_the_table_is_the_evaluation(penstock, page):
         policy, km = each["policy"], each["km_per_served"]
         assert cell(policy, "km a day") == f"{each['km']['mean']:.2f}"
         assert cell(policy, "km a served request") == f"{km:.3f}"
-        assert number(cell(policy, "above bound")) == pytest.approx(100 * (km / bound - 1), abs=0.06)
+        assert number(cell(policy, "vehicles")) == pytest.approx(each["vehicles"], abs=0.005001)
+        assert number(cell(policy, "driver hours")) == pytest.approx(each["driver_hours"], abs=0.05001)
+        assert each["driver_hours"] > each["minutes"] / 60
         assert number(cell(policy, "reward")) == pytest.approx(each["reward"]["mean"], abs=0.005001)
         assert number(cell(policy, "taken")) == pytest.approx(100 * each["acceptance"], abs=0.05001)
         assert number(cell(policy, "min/request")) == pytest.approx(each["shifted_minutes"], abs=0.05001)

@@ -33,6 +33,7 @@ Verb eval_verb(Options& app, const Catalog& catalog) {
            "share of the steps that rr-1000 solves again; the gap and wrong signs are printed")
       .within(0.0, 1.0);
   verb.add_flag("--json", args->json, "one line of JSON on stdout");
+  add_key_options(verb, comparison);
   return {&verb, [args, &catalog] { return eval(*args, catalog); }};
 }
 

@@ -18,6 +18,13 @@ namespace {
 
 constexpr std::int64_t kDaysOfThoseWhoStay = 10;
 
+/// "--max-ride" of "env.max_ride".
+std::string flag_of(const std::string& path) {
+  std::string name = path.substr(path.find('.') + 1);
+  std::ranges::replace(name, '_', '-');
+  return "--" + name;
+}
+
 /// The run's config, then what was set for the evaluation.
 Settings settings_of(const ComparisonArgs& args) {
   Settings settings;
@@ -27,6 +34,9 @@ Settings settings_of(const ComparisonArgs& args) {
     settings.add_toml(dir.read("config.toml"), "config.toml");
   }
   for (const std::string& each : args.assignments) { settings.add_assignment(each, "--set"); }
+  for (const auto& [path, value] : args.keys) {
+    if (!value.empty()) { settings.add(path, value, flag_of(path)); }
+  }
   const Setting* id = settings.find("env.id");
   if (id->text != "dvrptw") {
     throw UsageError(fmt::format("{}: a run of {}, not of dvrptw", args.run, id->text));
@@ -59,9 +69,13 @@ EvaluationSetup playground_of(const DvrptwConfig& config, const ComparisonArgs& 
 }
 
 /// What was set that the shape of a network may depend on.
-std::vector<std::string> shaping(const std::vector<std::string>& assignments) {
+std::vector<std::string> shaping(const ComparisonArgs& args) {
+  std::vector<std::string> given = args.assignments;
+  for (const auto& [path, value] : args.keys) {
+    if (!value.empty()) { given.push_back(path + "=" + value); }
+  }
   std::vector<std::string> found;
-  for (const std::string& each : assignments) {
+  for (const std::string& each : given) {
     const std::string key = each.substr(0, each.find('='));
     const bool shapes = key == "env.customers" || key == "env.obs" || key == "env.values" ||
                         key == "env.belief" || key.starts_with("net.") || key == "normalise.obs";
@@ -76,7 +90,7 @@ Player player_that_fits(const RunPlan& plan, const Checkpoint& checkpoint,
   try {
     return player_of(plan, checkpoint);
   } catch (const DataError& error) {
-    const std::vector<std::string> set = shaping(args.assignments);
+    const std::vector<std::string> set = shaping(args);
     if (set.empty()) { throw; }
     throw UsageError(
         fmt::format("--set {}: the network of {} was not trained with it, and its weights have the "
@@ -161,6 +175,16 @@ void add_reference_options(Options& verb, ComparisonArgs& args) {
 }
 
 }  // namespace
+
+void add_key_options(Options& verb, ComparisonArgs& args) {
+  DvrptwConfig config;
+  const std::vector<std::string> taken = verb.spellings();
+  for (const Field& field : fields_of(config, "env.")) {
+    const std::string flag = flag_of(field.path);
+    if (std::ranges::find(taken, flag) != taken.end()) { continue; }
+    verb.add(flag, args.keys[field.path], field.doc + " [" + field.path + "]");
+  }
+}
 
 void add_comparison_options(Options& verb, ComparisonArgs& args) {
   verb.add("run_dir", args.run, "the run whose network is the policy ppo");

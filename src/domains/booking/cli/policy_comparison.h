@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,12 +20,16 @@ struct ComparisonArgs {
   std::int64_t days_per_stay = 0;  // 0: as the env says
   std::string reference;
   std::int64_t threads = 0;
-  std::vector<std::string> assignments;
+  std::vector<std::string> assignments;     // of --set, "env.vehicles=3"
+  std::map<std::string, std::string> keys;  // of options that are keys of the env; empty: not given
   EvaluationOptions options;
 };
 
 /// The options that every verb which plays days has.
 void add_comparison_options(Options& verb, ComparisonArgs& args);
+/// Every key of the env is an option too, --customers 60, but for those whose name is an option of
+/// the verb's own: to be called after these were added.
+void add_key_options(Options& verb, ComparisonArgs& args);
 std::vector<std::string> words_of(const std::string& list);
 
 /// The policies, days and threads that the words ask for. Throws UsageError that names the word.

@@ -90,6 +90,7 @@ Verb report_verb(Options& app, const Catalog& catalog) {
   verb.add("--day", args->day,
            "day that is drawn, from 1; without it, the last day of the first people")
       .within(1, 10'000'000);
+  add_key_options(verb, args->comparison);
   return {&verb, [args, &catalog] { return report(*args, catalog); }};
 }
 

@@ -34,6 +34,19 @@ std::string stop_text(const Instance& instance, std::int32_t node) {
   return fmt::format("{} of request {}", kind, instance.request_of(node) + 1);
 }
 
+std::string table_row(const std::vector<std::string>& columns,
+                      const std::vector<std::string>& cells, const std::string& cls) {
+  std::string html = cls.empty() ? "<tr>" : fmt::format("<tr class=\"{}\">", cls);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    html += fmt::format("<td data-name=\"{}\">{}</td>", columns[i], cells[i]);
+  }
+  return html + "</tr>\n";
+}
+
+std::string table_head(const std::vector<std::string>& columns) {
+  return fmt::format("<thead><tr><th>{}</th></tr></thead>", fmt::join(columns, "</th><th>"));
+}
+
 namespace {
 
 using page::number;
@@ -73,11 +86,19 @@ Cost paid_for(const OfferMade& made, const BookingRules& rules) {
 }  // namespace
 
 std::string offers_table(const BookingLog& log, const BookingRules& rules) {
-  std::string rows = fmt::format(
-      "<table class=\"offers\"><thead><tr><th>#</th><th>customer</th><th>wished {0}</th><th>offer, "
-      "minutes</th><th>answer</th><th>minutes given</th><th>{1} as wished</th><th>{1} as "
-      "offered</th><th>paid, {1}</th><th>routes grew, {1}</th></tr></thead><tbody>\n",
-      log.instance.mode == Mode::ride ? "pickup" : "time", name_of(rules.unit));
+  const std::string unit = name_of(rules.unit);
+  const std::vector<std::string> columns = {
+      "#",
+      "customer",
+      log.instance.mode == Mode::ride ? "wished pickup" : "wished time",
+      "offer, minutes",
+      "answer",
+      "minutes given",
+      unit + " as wished",
+      unit + " as offered",
+      "paid, " + unit,
+      "routes grew, " + unit};
+  std::string rows = "<table class=\"offers cards\">" + table_head(columns) + "<tbody>\n";
   const auto told = [&](Cost cost) { return number(in_unit(cost, rules.unit)); };
   const std::string nothing = "\u2013";
   std::int32_t minutes = 0;
@@ -90,20 +111,18 @@ std::string offers_table(const BookingLog& log, const BookingRules& rules) {
     minutes += given;
     paid += paid_for(made, rules);
     grown += made.cost_after - made.cost_before;
-    rows += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}"
-        "</td><td>{}</td><td>{}</td></tr>\n",
-        ++row, made.customer + 1, window_text(made.wished[0]), offer_text(made.action),
-        answer_text(made), asked ? fmt::format("{}", given) : nothing,
-        price_text(made.prices[kNoChange], rules.unit),
-        asked ? price_text(made.prices[made.action], rules.unit) : nothing,
-        asked || !made.served ? told(paid_for(made, rules)) : nothing,
-        told(made.cost_after - made.cost_before));
+    rows += table_row(columns, {fmt::format("{}", ++row), fmt::format("{}", made.customer + 1),
+                                window_text(made.wished[0]), offer_text(made.action),
+                                answer_text(made), asked ? fmt::format("{}", given) : nothing,
+                                price_text(made.prices[kNoChange], rules.unit),
+                                asked ? price_text(made.prices[made.action], rules.unit) : nothing,
+                                asked || !made.served ? told(paid_for(made, rules)) : nothing,
+                                told(made.cost_after - made.cost_before)});
   }
-  return rows + fmt::format(
-                    "</tbody><tfoot><tr><td></td><td></td><td></td><td></td><td>in all</td><td>{}"
-                    "</td><td></td><td></td><td>{}</td><td>{}</td></tr></tfoot></table>\n",
-                    minutes, told(paid), told(grown));
+  return rows + "</tbody><tfoot>" +
+         table_row(columns, {"", "", "", "", "in all", fmt::format("{}", minutes), "", "",
+                             told(paid), told(grown)}) +
+         "</tfoot></table>\n";
 }
 
 }  // namespace penstock::booking::detail

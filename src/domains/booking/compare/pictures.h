@@ -1,6 +1,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <vector>
 
 #include "domains/booking/compare/timetable.h"
 #include "penstock/domains/booking/compare/report.h"
@@ -20,11 +21,17 @@ bool begins_request(const Instance& instance, std::int32_t node);
 /// "pickup of request 3", counted from 1 as people do.
 std::string stop_text(const Instance& instance, std::int32_t node);
 
+/// A row of a table; narrow screens show it as a card, each cell with its column's name.
+std::string table_row(const std::vector<std::string>& columns,
+                      const std::vector<std::string>& cells, const std::string& cls = "");
+/// The names above the columns.
+std::string table_head(const std::vector<std::string>& columns);
+
 /// The offers of the shown day in the order of calls, with their sums.
 std::string offers_table(const BookingLog& log, const BookingRules& rules);
 
-/// What each policy saves against null, and what the bound leaves.
-std::string saving_chart(const ReportInput& input);
+/// What each policy earns more than null: the objective itself.
+std::string gain_chart(const ReportInput& input);
 /// Where the vehicles of a day go; empty when places are unknown.
 std::string route_map(const BookingLog& log, const std::string& title);
 /// When they are where: driving, waiting and stops, the promised windows below. `span` is the

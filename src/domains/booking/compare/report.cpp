@@ -73,10 +73,22 @@ PerServed per_served(const ReportInput& input) {
               bound_cost(input) * days / std::max(1.0, requests_of(input) - bound_unserved(input))};
 }
 
-std::string table_row(const std::string& cls, const std::vector<std::string>& cells) {
-  return fmt::format("<tr{}><td>{}</td></tr>\n",
-                     cls.empty() ? "" : fmt::format(" class=\"{}\"", cls),
-                     fmt::join(cells, "</td><td>"));
+/// The columns of the table of policies.
+std::vector<std::string> policy_columns(const ReportInput& input) {
+  const std::string unit = name_of(input.rules.unit);
+  return {"policy",
+          "reward",
+          "against null (95 %)",
+          unit + " a day",
+          unit + " a served request",
+          "saved of these",
+          "of the possible",
+          "vehicles",
+          "driver hours",
+          "taken",
+          "min/request",
+          "not served",
+          "lost"};
 }
 
 std::string tiles(const ReportInput& input) {
@@ -85,6 +97,8 @@ std::string tiles(const ReportInput& input) {
   const PolicyLine shown = line_of(evaluation, evaluation.policy(input.shown));
   const double bound = bound_cost(input);
   std::string html = "<div class=\"tiles\">\n";
+  html += tile(with_unit(shown.difference.mean, input),
+               "reward of " + input.shown + " a day above null's");
   html += tile(with_unit(null.cost.mean, input), "a day without offers (null)");
   html += tile(with_unit(shown.cost.mean, input), "a day under " + input.shown);
   html += tile(percent(shown.saving), "saved per served request against null");
@@ -101,35 +115,49 @@ std::string policy_row(const ReportInput& input, const PolicyScore& score, const
   const std::string difference =
       fmt::format("{} ({} to {})", number(line.difference.mean), number(line.difference.low),
                   number(line.difference.high));
-  return table_row(
-      score.name == input.shown ? "mine" : "",
+  return detail::table_row(
+      policy_columns(input),
       {escaped(score.name), number(line.reward.mean), is_null ? nothing : difference,
        number(line.cost.mean), number(line.per_served, 3),
-       is_null ? nothing : percent(line.saving, 2), percent(line.per_served / cost.bound - 1),
+       is_null ? nothing : percent(line.saving, 2),
        is_null ? nothing : percent(cost.part_of_possible(line.per_served), 0),
-       percent(line.acceptance), number(line.shifted, 1), percent(line.unserved, 2),
-       percent(line.lost, 2)});
+       number(line.vehicles), number(line.hours, 1), percent(line.acceptance),
+       number(line.shifted, 1), percent(line.unserved, 2), percent(line.lost, 2)},
+      score.name == input.shown ? "mine" : "");
 }
 
 std::string bound_row(const ReportInput& input, const PerServed& cost) {
   const std::string nothing = "\u2013";
   const double requests = requests_of(input);
-  return table_row(
-      "bound", {"bound", nothing, nothing, number(bound_cost(input)), number(cost.bound, 3),
-                percent(1 - cost.bound / cost.null, 2), percent(0), percent(1, 0), nothing, nothing,
-                percent(requests > 0 ? bound_unserved(input) / requests : 0, 2), percent(0, 2)});
+  return detail::table_row(
+      policy_columns(input),
+      {"bound", nothing, nothing, number(bound_cost(input)), number(cost.bound, 3),
+       percent(1 - cost.bound / cost.null, 2), percent(1, 0), nothing, nothing, nothing, nothing,
+       percent(requests > 0 ? bound_unserved(input) / requests : 0, 2), percent(0, 2)},
+      "bound");
+}
+
+/// The policy that is shown against each other one but null, which the chart is about.
+std::string duels(const ReportInput& input) {
+  const PolicyScore& shown = input.evaluation.policy(input.shown);
+  std::vector<std::string> all;
+  for (const PolicyScore& other : input.evaluation.policies) {
+    if (other.name == shown.name || other.name == "null" || shown.name == "null") { continue; }
+    const Interval gain =
+        paired_difference(shown.days, other.days, [](const DayScore& day) { return day.reward; });
+    all.push_back(fmt::format("{} {} ({} to {})", escaped(other.name), number(gain.mean),
+                              number(gain.low), number(gain.high)));
+  }
+  if (all.empty()) { return ""; }
+  return fmt::format("<p>Reward of {} a day above that of {}; paired, 95 %.</p>\n",
+                     escaped(shown.name), fmt::join(all, ", "));
 }
 
 std::string table_section(const ReportInput& input) {
   const Evaluation& evaluation = input.evaluation;
   const PerServed cost = per_served(input);
-  std::string body = detail::saving_chart(input);
-  body += fmt::format(
-      "<table class=\"policies\"><thead><tr><th>policy</th><th>reward</th><th>against null (95 "
-      "%)</th><th>{0} a day</th><th>{0} a served request</th><th>saved of these</th><th>above "
-      "bound</th><th>of the possible</th><th>taken</th><th>min/request</th><th>not served</th>"
-      "<th>lost</th></tr></thead><tbody>\n",
-      name_of(input.rules.unit));
+  std::string body = detail::gain_chart(input) + duels(input) + "<table class=\"policies cards\">" +
+                     detail::table_head(policy_columns(input)) + "<tbody>\n";
   for (const PolicyScore& score : evaluation.policies) { body += policy_row(input, score, cost); }
   body += bound_row(input, cost) + "</tbody></table>\n";
   std::string text = fmt::format(

@@ -68,6 +68,10 @@ void score_plan(const Instance& instance, const Plan& plan, DayScore& score) {
     }
     score.cost += instance.distance_of(at, 0);
     score.driven_s += instance.duration_of(at, 0);
+    const std::int32_t first = route.front();
+    const Seconds leaves = start[first] - instance.duration_of(0, first);
+    const Seconds returns = start[at] + instance.nodes[at].service + instance.duration_of(at, 0);
+    score.out_s += returns - leaves;
     for (const std::int32_t node : route) {
       const bool pickup = instance.mode == Mode::ride && (node - 1) % 2 == 0;
       const Seconds direct = pickup ? instance.duration_of(node, node + 1) : 0;

@@ -25,6 +25,20 @@ constexpr const char* kReportStyle = R"(
 .key i.wished { border-top: 2px solid var(--soft); } .key i.at { width: 0; height: 12px; border: 0; border-left: 2px solid var(--ink); }
 .policies { margin-top: 10px; } .policies th, .offers th { white-space: normal; vertical-align: bottom; line-height: 1.25; } .policies th:first-child, .policies td:first-child { text-align: left; } .mine td { font-weight: 600; }
 .bound td { color: var(--soft); } .offers th:nth-child(4), .offers td:nth-child(4), .offers th:nth-child(5), .offers td:nth-child(5) { text-align: left; }
+.gains { display: grid; gap: 10px; margin: 6px 0 2px; } .gain { display: grid; grid-template-columns: 116px 1fr 236px; gap: 12px; align-items: center; font-size: 13px; font-variant-numeric: tabular-nums; }
+.gain.shown { font-weight: 600; } .gain .line { position: relative; height: 18px; } .gain .line > * { position: absolute; }
+.gain em { top: -6px; bottom: -6px; border-left: 1px solid var(--soft); } .gain i { top: 8px; height: 2px; background: var(--c); } .gain b { top: 4.5px; width: 9px; height: 9px; margin-left: -4.5px; border-radius: 50%; background: var(--c); }
+.axis-name { font-size: 13px; margin-top: 10px; } main { max-width: 1200px; } .policies td:nth-child(3) { white-space: normal; min-width: 112px; }
+.scroll { background: linear-gradient(90deg, var(--card) 30%, transparent) 0 0 / 40px 100% no-repeat local, linear-gradient(270deg, var(--card) 30%, transparent) 100% 0 / 40px 100% no-repeat local,
+  linear-gradient(90deg, var(--idle), transparent) 0 0 / 14px 100% no-repeat scroll, linear-gradient(270deg, var(--idle), transparent) 100% 0 / 14px 100% no-repeat scroll; }
+@media (max-width: 700px) {
+  main { padding: 16px 10px 40px; } section { padding: 14px 12px 8px; } .pair svg { max-width: 100%; height: auto; }
+  .gain { grid-template-columns: 96px 1fr; gap: 2px 10px; } .gain span:last-child { grid-column: 2; }
+  .cards thead { display: none; } .cards, .cards tbody, .cards tfoot { display: block; white-space: normal; }
+  .cards tr { display: grid; grid-template-columns: 1fr 1fr; gap: 0 14px; padding: 8px 0; border-bottom: 1px solid var(--rule); }
+  .cards td, .cards td:first-child { display: flex; justify-content: space-between; gap: 8px; border: 0; padding: 1px 0; text-align: right; }
+  .cards td::before { content: attr(data-name); color: var(--soft); font-weight: 400; text-align: left; }
+  .policies td:nth-child(-n+3) { grid-column: 1 / -1; } .policies td:first-child { font-weight: 600; } .policies td:first-child::before { content: none; } .cards td:empty { display: none; } }
 tfoot td { font-weight: 600; border-bottom: 0; } details { margin: 8px 0; } summary { cursor: pointer; color: var(--soft); font-size: 13px; padding: 4px 0; }
 .chip { display: inline-block; font-style: normal; font-size: 11.5px; line-height: 1.5; padding: 0 7px; border-radius: 9px; border: 1px solid var(--idle); color: var(--soft); }
 .chip.idle { border-color: transparent; padding: 0; } .chip.good { border-color: var(--good); color: var(--good); } .chip.bad { border-color: var(--bad); color: var(--bad); }

@@ -18,6 +18,7 @@ DayScore total(const std::vector<DayScore>& days) {
   for (const DayScore& day : days) {
     sum.cost += day.cost;
     sum.vehicles += day.vehicles;
+    sum.out_s += day.out_s;
     sum.requests += day.requests;
     sum.offers += day.offers;
     sum.taken += day.taken;
@@ -84,6 +85,7 @@ PolicyLine line_of(const Evaluation& evaluation, const PolicyScore& score) {
   line.cost = mean_of(score.days, cost);
   line.minutes = mean_of(score.days, minutes);
   line.vehicles = share(sum.vehicles, days);
+  line.hours = share(sum.out_s / 3600.0, days);
   line.per_served = cost_per_served(sum, evaluation.unit);
   line.saving = std::nan("");
   for (const PolicyScore& other : evaluation.policies) {
@@ -148,6 +150,7 @@ std::string Evaluation::json() const {
         {name, interval_json(line.cost)},
         {"minutes", line.minutes.mean},
         {"vehicles", line.vehicles},
+        {"driver_hours", line.hours},
         {name + "_per_served", number_or_null(line.per_served)},
         {"saving_per_served", number_or_null(line.saving)},
         {"acceptance", line.acceptance},

@@ -62,6 +62,15 @@ void require_enough(std::size_t needed, std::size_t found, const std::string& fi
       fmt::format("{} has {} {}, the requests need {}: ask for fewer", file, found, what, needed));
 }
 
+/// A file that has windows of its own leaves nothing for the config to say.
+void refuse_window(const GeneratorConfig& config) {
+  if (config.window == GeneratorConfig{}.window) { return; }
+  throw UsageError(
+      fmt::format("{}: the windows are the file's own, not {} minutes wide; leave the width out "
+                  "(env.window_minutes), or change the file",
+                  config.file, config.window / 60));
+}
+
 /// Some customers of a benchmark. In ride mode a request is picked up at one, by its earliest time,
 /// and put down at another.
 class SampleGenerator final : public Generator {
@@ -72,6 +81,7 @@ class SampleGenerator final : public Generator {
         source_(std::move(source)),
         square_(square_around(source_.points)) {
     require_enough(needed(), source_.num_nodes() - 1, config_.file, "customers");
+    if (config_.mode == Mode::deliver) { refuse_window(config_); }
     if (config_.capacity == 0 && config_.mode == Mode::deliver) {
       config_.capacity = source_.capacity;
     }
@@ -220,6 +230,7 @@ class ListGenerator final : public Generator {
   ListGenerator(GeneratorConfig config, RequestList list)
       : config_(std::move(config)), list_(std::move(list)) {
     require_enough(config_.requests, list_.rows.size(), config_.file, "requests");
+    refuse_window(config_);
     if (config_.mode == Mode::ride && !list_.rows.front().to) {
       throw UsageError(fmt::format("{}: rides need the columns {}", config_.file,
                                    list_.degrees ? "to_lon and to_lat" : "to_x and to_y"));

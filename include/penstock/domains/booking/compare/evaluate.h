@@ -50,6 +50,7 @@ struct Evaluation {
 struct PolicyLine {
   Interval reward, cost, minutes;  // the first two as in_unit() tells them
   double vehicles = 0;
+  double hours = 0;       // that drivers are out, in all
   double per_served = 0;  // cost of a served request; NaN when nobody is served
   double saving = 0;      // of per_served against null, as a share; NaN without it
   double acceptance = 0;

@@ -14,6 +14,7 @@ struct DayScore {
   double reward = 0;          // undiscounted, in the evaluation's unit
   Cost cost = 0;              // of the final plan
   Cost driven_s = 0;          // time on the road of the final plan
+  Cost out_s = 0;             // from leaving the depot, just in time, to coming back
   std::int32_t vehicles = 0;  // that leave the depot
   std::int32_t requests = 0;
   std::int32_t offers = 0;       // that ask for a change
@@ -53,7 +54,7 @@ struct PolicyScore {
 /// The value below which a share of the numbers lies; sorts them.
 double quantile(std::vector<double>& numbers, double share);
 
-/// Sums up a final plan: cost, seconds on the road, vehicles, ride ratio.
+/// Sums up a final plan: cost, seconds on the road and out, vehicles, ride ratio.
 void score_plan(const Instance& instance, const Plan& plan, DayScore& score);
 
 }  // namespace penstock::booking

@@ -68,7 +68,9 @@ struct DvrptwConfig {
     visit("capacity", capacity, "capacity of a vehicle; 0: 4 in ride mode, 40 in deliver mode",
           Range{0, 1'000'000});
     visit("window_minutes", window_minutes,
-          "minutes between the earliest and the latest start of service", Range{0, 1440});
+          "minutes between the earliest and the latest start of service; refused where the file "
+          "has windows of its own (csv, deliveries of solomon and ortec)",
+          Range{0, 1440});
     visit("max_ride", max_ride, "most minutes from pickup to drop-off; 0: no limit",
           Range{0, 1440});
     visit("offer", offer,

@@ -97,6 +97,10 @@ void check_page(const std::string& html) {
   CHECK(html.find("prefers-color-scheme: dark") != std::string::npos);
 }
 
+std::string cell(const std::string& column, const std::string& text) {
+  return fmt::format("<td data-name=\"{}\">{}</td>", column, text);
+}
+
 bool contains(const std::string& text, const std::string& word) {
   return text.find(word) != std::string::npos;
 }
@@ -111,7 +115,8 @@ TEST_CASE("the page stands alone and shows everything asked for") {
                             "The price of a promise", "Acceptance by hour"}) {
     CHECK_MESSAGE(contains(html, "<h2>" + std::string(title)), title);
   }
-  CHECK(count(html, "<svg") == 1 + 2 + 2 + 3 + 1);
+  CHECK(count(html, "<svg") == 2 + 2 + 3 + 1);
+  CHECK(count(html, "<div class=\"gain ") == played.evaluation.policies.size() - 1);
   check_page(played.page("null"));
 }
 
@@ -121,10 +126,13 @@ TEST_CASE("every number is the evaluation's") {
   for (const PolicyScore& score : played.evaluation.policies) {
     const PolicyLine line = line_of(played.evaluation, score);
     CAPTURE(score.name);
-    CHECK(contains(
-        html, fmt::format("<td>{}</td><td>{}</td>", score.name, page::number(line.reward.mean))));
-    CHECK(contains(html, fmt::format("<td>{}</td><td>{}</td>", page::number(line.cost.mean),
-                                     page::number(line.per_served, 3))));
+    CHECK(contains(html,
+                   cell("policy", score.name) + cell("reward", page::number(line.reward.mean))));
+    CHECK(contains(html, cell("km a day", page::number(line.cost.mean)) +
+                             cell("km a served request", page::number(line.per_served, 3))));
+    CHECK(contains(html, cell("vehicles", page::number(line.vehicles)) +
+                             cell("driver hours", page::number(line.hours, 1))));
+    CHECK(contains(html, cell("lost", page::number(100 * line.lost) + " %")));
   }
   // The day that is drawn: its plans' km in map and timetable, and the sums below its offers.
   const DayScore& null = played.evaluation.policy("null").days[kDay];
@@ -133,10 +141,10 @@ TEST_CASE("every number is the evaluation's") {
   CHECK(count(html, fmt::format(">random: {:.2f} km<", shown.cost / 1e3)) == 2);
   const BookingLog& log = played.evaluation.logs[1];
   const auto refused = static_cast<double>(shown.offers - shown.taken);
-  CHECK(contains(html, fmt::format("<td>in all</td><td>{}</td><td></td><td></td><td>{}</td>"
-                                   "<td>{}</td>",
-                                   shown.minutes, page::number(0.02 * shown.minutes + refused, 2),
-                                   page::number(shown.cost / 1e3))));
+  CHECK(contains(
+      html, cell("answer", "in all") + cell("minutes given", fmt::format("{}", shown.minutes))));
+  CHECK(contains(html, cell("paid, km", page::number(0.02 * shown.minutes + refused)) +
+                           cell("routes grew, km", page::number(shown.cost / 1e3))));
   CHECK(log.shown_offers().size() == 12);
   CHECK(count(html, ">taken</i>") == static_cast<std::size_t>(shown.taken));
   CHECK(count(html, ">declined</i>") == static_cast<std::size_t>(refused));

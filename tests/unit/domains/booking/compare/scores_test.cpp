@@ -56,6 +56,7 @@ TEST_CASE("a plan's kilometres, minutes, vehicles and time aboard") {
   score_plan(instance, {{{1, 3, 2, 4}, {}}}, score);  // the rides overlap
   CHECK(score.cost == 1000 + 2000 + 1000 + 2000 + 4000);
   CHECK(score.driven_s == 600);
+  CHECK(score.out_s == 600 + 4 * 60);  // it never waits
   CHECK(score.vehicles == 1);
   // Ride 1-2: 120 + service 60 + 60 over 60 direct. Ride 3-4: 60 + 60 + 120 over 60.
   CHECK(score.ride_ratio == doctest::Approx(4));
