@@ -115,3 +115,16 @@ def test_one_policy_for_all_orders_by_recipe(penstock, tmp_path):
     aligned = 20 * told["rollout/compliance"] - 10
     assert told["rollout/ep_rew_mean"] == pytest.approx(told["rollout/game_return"] + aligned)
     assert told["rollout/fixes"] > 1 and 0 < told["rollout/lost_compliance"] < 1
+
+
+@pytest.mark.parametrize("red, games", [("bline", 6), ("meander", 24)])
+def test_a_search_tells_orders_that_are_one_game_together(penstock, tmp_path, red, games):
+    few = ("cage2", "search", "--red", red, "--evaluator", "synthetic", "--no-baselines", "--out", tmp_path)
+    told = penstock.json(*few)
+    assert told["games"]["of_120_orders"] == games
+    tried = told["games"]["tried"]
+    assert sum(row["orders_tried"] for row in tried) == 20 and len(tried) <= games
+    assert all(row["least"] <= row["mean_return"] <= row["most"] for row in tried)
+    whole = json.loads((tmp_path / "search.json").read_text())
+    assert whole["games"] == told["games"] and {"fixes", "worth", "lost_compliance"} <= set(whole["trials"][0])
+    assert f"the 120 orders are {games} games" in penstock(*few).stdout

@@ -6,6 +6,7 @@
 
 #include "domains/cage2/cli/verbs.h"
 #include "penstock/core/base/thread_pool.h"
+#include "penstock/domains/cage2/search/games.h"
 #include "penstock/domains/cage2/search/report.h"
 #include "penstock/domains/cage2/search/synthetic.h"
 #include "penstock/domains/cage2/workflow/workflow.h"
@@ -74,6 +75,20 @@ void print_regret(const Regret& regret) {
   fmt::print("\n");
 }
 
+/// Orders that cannot be told apart, as one.
+void print_games(const SearchOptions& options, const SearchResult& result) {
+  const TypeSet at_risk = types_at_risk(options.job);
+  fmt::print(
+      "against {} the 120 orders are {} games, by which types red ever takes; orders of one game "
+      "differ by training noise alone:\n",
+      options.job.red, num_games(at_risk));
+  for (const GameRow& row : games_of(result.trials, at_risk)) {
+    fmt::print("  {:<55} {:9.2f}, {:.2f} to {:.2f} of {} order{}, {} compliant\n",
+               order_text(row.order), row.mean, row.least, row.most, row.num_orders,
+               row.num_orders == 1 ? "" : "s", row.num_compliant);
+  }
+}
+
 void print_text(const SearchOptions& options, const SearchResult& result) {
   if (result.best) {
     const WorkflowResult& r = result.trials[*result.best].result;
@@ -83,6 +98,7 @@ void print_text(const SearchOptions& options, const SearchResult& result) {
     fmt::print("none of {} orders complied\n", result.trials.size());
   }
   if (result.truth && result.truth->regret) { print_regret(*result.truth->regret); }
+  print_games(options, result);
   fmt::print("{}/report.html\n", options.out);
 }
 

@@ -5,6 +5,7 @@
 
 #include "domains/cage2/search/workflow_json.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/domains/cage2/search/games.h"
 #include "penstock/domains/cage2/search/report.h"
 
 namespace penstock::cage2 {
@@ -66,6 +67,20 @@ OrderedJson ranking_json(const SearchResult& result) {
   OrderedJson ranking = OrderedJson::array();
   for (const int place : result.ranking) { ranking.push_back(result.trials[place].index); }
   return ranking;
+}
+
+OrderedJson games_json(const SearchOptions& options, const SearchResult& result) {
+  const TypeSet at_risk = types_at_risk(options.job);
+  OrderedJson rows = OrderedJson::array();
+  for (const GameRow& row : games_of(result.trials, at_risk)) {
+    rows.push_back({{"order", order_json(row.order)},
+                    {"orders_tried", row.num_orders},
+                    {"compliant", row.num_compliant},
+                    {"mean_return", row.mean},
+                    {"least", row.least},
+                    {"most", row.most}});
+  }
+  return {{"of_120_orders", num_games(at_risk)}, {"tried", rows}};
 }
 
 std::optional<OrderedJson> best_random(const SearchOptions& options, const SearchResult& result) {
@@ -137,6 +152,7 @@ std::string search_json(const SearchOptions& options, const SearchResult& result
       {"options", options_json(options)},
       {"best", result.best ? named(result.trials[*result.best].result) : OrderedJson()},
       {"ranking", ranking_json(result)},
+      {"games", games_json(options, result)},
       {"trials", trials_json(result.trials)},
       {"belief", belief_json(result.belief)}};
   if (result.baselines) { json["baselines"] = baselines_json(options, result, true); }
@@ -152,6 +168,7 @@ std::string summary_json(const SearchOptions& options, const SearchResult& resul
       {"evaluations", result.trials.size()},
       {"compliant", compliant},
       {"ranking", ranking_json(result)},
+      {"games", games_json(options, result)},
       {"lambda", result.belief.hyper.lambda},
       {"signal_variance", result.belief.hyper.signal_variance},
       {"out", options.out}};

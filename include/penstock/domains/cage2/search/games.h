@@ -1,0 +1,35 @@
+#pragma once
+#include <vector>
+
+#include "penstock/domains/cage2/search/search.h"
+
+namespace penstock::cage2 {
+
+/// The types of hosts that red takes in any of some 500 games of a job, against a Blue that sleeps
+/// and one that acts at random. By rule B the place of another type in an order changes nothing: a
+/// type that is never lost is never the most urgent one. By rule A, which asks what was fixed
+/// before, all types matter. Seen, not proved: a type that none of these games loses counts as
+/// safe.
+TypeSet types_at_risk(const WorkflowJob& job);
+
+/// The order that stands for all that cannot be told apart from this one: types at risk as they
+/// come, then the others by number.
+Order canonical(const Order& order, TypeSet at_risk);
+
+/// What was measured of the orders that are one game. They differ by their training seeds alone, so
+/// the distance between the least and the most return is noise.
+struct GameRow {
+  Order order{};  // canonical
+  int num_orders = 0;
+  int num_compliant = 0;
+  double mean = 0;  // of the returns
+  double least = 0;
+  double most = 0;
+};
+/// Of all trials, the compliant or not, by falling mean.
+std::vector<GameRow> games_of(const std::vector<Trial>& trials, TypeSet at_risk);
+
+/// How many games the 120 orders are: 6 where three types are at risk, 24 where four are.
+int num_games(TypeSet at_risk);
+
+}  // namespace penstock::cage2
