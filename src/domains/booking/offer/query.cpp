@@ -210,20 +210,8 @@ class Reader {
     return {.x = place.at("lon").number(-180, 180), .y = place.at("lat").number(-90, 90)};
   }
 
-  /// Degrees that are taken for metres would make every way nothing, and nobody would notice.
   void refuse_degrees() const {
-    constexpr double kFewMetres = 20;
-    const std::vector<Point>& points = query_.instance.points;
-    const auto [west, east] = std::ranges::minmax(points, {}, &Point::x);
-    const auto [south, north] = std::ranges::minmax(points, {}, &Point::y);
-    const bool near = std::max(east.x - west.x, north.y - south.y) < kFewMetres;
-    const bool on_globe = std::ranges::all_of(points, [](const Point& point) {
-      return std::abs(point.x) <= 180 && std::abs(point.y) <= 90;
-    });
-    const bool whole = std::ranges::all_of(points, [](const Point& point) {
-      return point.x == std::floor(point.x) && point.y == std::floor(point.y);
-    });
-    if (!near || !on_globe || whole) { return; }
+    if (!look_like_degrees(query_.instance.points)) { return; }
     root_.fail(
         "all places lie within 20 metres of each other: are x and y degrees? Then call them lon "
         "and lat");
@@ -232,8 +220,10 @@ class Reader {
   void fill() {
     Instance& instance = query_.instance;
     if (degrees_) {
-      const std::vector<Point> degrees = instance.points;
-      return fill_from_degrees(roads_, degrees, instance);
+      fill_from_degrees(roads_, instance.points, instance);
+      const Point middle = instance.points.front();
+      for (Point& place : instance.points) { place = lay_flat(place, middle); }
+      return;
     }
     if (matrices_.places == 0) {
       refuse_degrees();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -138,62 +137,6 @@ class SampleGenerator final : public Generator {
   Square square_;
 };
 
-/// A place on the globe, as a direction from its middle.
-struct Direction {
-  double x = 0;
-  double y = 0;
-  double z = 0;
-};
-
-constexpr double kEarthRadius = 6'371'000;  // metres, the mean
-
-double radians(double degrees) { return degrees * std::numbers::pi / 180; }
-
-Direction direction_of(Point degrees) {
-  const double lon = radians(degrees.x);
-  const double lat = radians(degrees.y);
-  return {std::cos(lat) * std::cos(lon), std::cos(lat) * std::sin(lon), std::sin(lat)};
-}
-
-/// The great circle's length, which is what the haversine formula gives.
-double metres_between(const Direction& a, const Direction& b) {
-  const double half_chord = std::hypot(a.x - b.x, a.y - b.y, a.z - b.z) / 2;
-  return 2 * kEarthRadius * std::asin(std::min(1.0, half_chord));
-}
-
-/// As fill_matrices(), but over the globe.
-void fill_from_globe(const Roads& roads, const std::vector<Direction>& at, Instance& into) {
-  const std::size_t nodes = at.size();
-  into.distance.resize(nodes * nodes);
-  into.duration.resize(nodes * nodes);
-  for (std::size_t i = 0; i < nodes; ++i) {
-    for (std::size_t k = 0; k <= i; ++k) {
-      const double metres = roads.circuity * metres_between(at[i], at[k]);
-      const auto distance = static_cast<Metres>(std::lround(metres));
-      const auto duration = static_cast<Seconds>(std::lround(metres / roads.metres_per_second));
-      into.distance[i * nodes + k] = into.distance[k * nodes + i] = distance;
-      into.duration[i * nodes + k] = into.duration[k * nodes + i] = duration;
-    }
-  }
-  into.shortcut = 2;  // three distances are each half a metre off by rounding
-}
-
-/// Lays degrees out flat in metres, for pictures and observations; distances are not taken from it.
-class FlatMap {
- public:
-  explicit FlatMap(const Box& degrees)
-      : middle_{.x = std::midpoint(degrees.low.x, degrees.high.x),
-                .y = std::midpoint(degrees.low.y, degrees.high.y)} {}
-  [[nodiscard]] Point operator()(Point degrees) const {
-    return {.x = kEarthRadius * std::cos(radians(middle_.y)) * radians(degrees.x - middle_.x),
-            .y = kEarthRadius * radians(degrees.y - middle_.y)};
-  }
-  [[nodiscard]] Point middle() const { return middle_; }
-
- private:
-  Point middle_;
-};
-
 /// Calls use(place) for every place of a list.
 template <class List, class Use>
 void for_each_place(List& list, const Use& use) {
@@ -210,18 +153,11 @@ std::vector<Point> places_of(const RequestList& list) {
   return places;
 }
 
-/// Degrees that are taken for metres would make every way nothing, and nobody would notice.
 void refuse_degrees(const std::vector<Point>& places, const std::string& file) {
-  constexpr double kFewMetres = 20;
-  const auto like_degrees = [](const Point& place) {
-    return std::abs(place.x) <= 180 && std::abs(place.y) <= 90;
-  };
-  if (places.size() < 2 || !std::ranges::all_of(places, like_degrees)) { return; }
-  if (square_around(places).side >= kFewMetres) { return; }
-  throw UsageError(fmt::format(
-      "{}: all places lie within {} metres of each other: are x and y degrees? Then call the "
-      "columns lon and lat (and to_lon, to_lat)",
-      file, kFewMetres));
+  if (places.size() < 2 || !look_like_degrees(places)) { return; }
+  throw UsageError(
+      file + ": all places lie within 20 metres of each other: are x and y degrees? Then call the "
+             "columns lon and lat (and to_lon, to_lat)");
 }
 
 /// Lines of a list of requests, in the list's order.
@@ -267,33 +203,35 @@ class ListGenerator final : public Generator {
   [[nodiscard]] double side() const override { return square_.side; }
 
  private:
-  /// Where a line's request is on the globe.
+  /// Where a line's request is on the globe, degrees.
   struct OnGlobe {
-    Direction from;
-    Direction to;
+    Point from;
+    Point to;
   };
 
   /// Keeps where everybody is on the globe, and makes the list one of metres.
   void flatten() {
-    const FlatMap flat(box_around(places_of(list_)));
+    const Box box = box_around(places_of(list_));
+    const Point middle{.x = std::midpoint(box.low.x, box.high.x),
+                       .y = std::midpoint(box.low.y, box.high.y)};
     for (const RequestRow& row : list_.rows) {
-      on_globe_.push_back({direction_of(row.from), direction_of(row.to.value_or(row.from))});
+      on_globe_.push_back({row.from, row.to.value_or(row.from)});
     }
-    depot_on_globe_ = direction_of(list_.depot.value_or(flat.middle()));
-    for_each_place(list_, [&](Point& place) { place = flat(place); });
+    depot_on_globe_ = list_.depot.value_or(middle);
+    for_each_place(list_, [&](Point& place) { place = lay_flat(place, middle); });
   }
   void fill(const std::vector<std::int32_t>& rows, Instance& into) const {
     if (!list_.degrees) {
       fill_matrices(Roads{}, into);
       return;
     }
-    thread_local std::vector<Direction> at;
+    thread_local std::vector<Point> at;
     at.assign(1, depot_on_globe_);
     for (const std::int32_t row : rows) {
       at.push_back(on_globe_[row].from);
       if (config_.mode == Mode::ride) { at.push_back(on_globe_[row].to); }
     }
-    fill_from_globe(Roads{}, at, into);
+    fill_from_degrees(Roads{}, at, into);
   }
   void ask(std::int32_t request, const RequestRow& row, Instance& into) const {
     ask_at(config_, request, row.window.earliest, into);
@@ -310,8 +248,8 @@ class ListGenerator final : public Generator {
   RequestList list_;
   Square square_;
   Point depot_;
-  std::vector<OnGlobe> on_globe_;  // [rows], of degrees
-  Direction depot_on_globe_;
+  std::vector<OnGlobe> on_globe_;  // [rows]; of a list in degrees
+  Point depot_on_globe_;
 };
 
 /// Solomon's unit is both a length and a time. Here it is a minute at 24 km/h, 400 m, or less where

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
+#include <vector>
 
 #include "penstock/domains/booking/routing/roads.h"
 
@@ -34,17 +37,31 @@ double great_circle(const UnitVector& a, const UnitVector& b) {
 
 }  // namespace
 
+Point lay_flat(Point degrees, Point middle) {
+  const double width = kGlobeRadius * std::cos(in_radians(middle.y));
+  return {.x = width * in_radians(degrees.x - middle.x),
+          .y = kGlobeRadius * in_radians(degrees.y - middle.y)};
+}
+
+bool look_like_degrees(std::span<const Point> metres) {
+  constexpr double kFewMetres = 20;
+  const auto [west, east] = std::ranges::minmax(metres, {}, &Point::x);
+  const auto [south, north] = std::ranges::minmax(metres, {}, &Point::y);
+  const bool near = std::max(east.x - west.x, north.y - south.y) < kFewMetres;
+  const bool on_globe = std::ranges::all_of(metres, [](const Point& point) {
+    return std::abs(point.x) <= 180 && std::abs(point.y) <= 90;
+  });
+  const bool whole = std::ranges::all_of(metres, [](const Point& point) {
+    return point.x == std::floor(point.x) && point.y == std::floor(point.y);
+  });
+  return near && on_globe && !whole;
+}
+
 void fill_from_degrees(const Roads& roads, std::span<const Point> degrees, Instance& instance) {
   const std::size_t nodes = degrees.size();
-  std::vector<UnitVector> at;
-  at.reserve(nodes);
-  instance.points.clear();
-  for (const Point& place : degrees) {
-    at.push_back(unit_vector(place));
-    const double width = kGlobeRadius * std::cos(in_radians(degrees[0].y));
-    instance.points.push_back({.x = width * in_radians(place.x - degrees[0].x),
-                               .y = kGlobeRadius * in_radians(place.y - degrees[0].y)});
-  }
+  thread_local std::vector<UnitVector> at;
+  at.clear();
+  std::ranges::transform(degrees, std::back_inserter(at), unit_vector);
   instance.distance.resize(nodes * nodes);
   instance.duration.resize(nodes * nodes);
   for (std::size_t i = 0; i < nodes; ++i) {

@@ -16,7 +16,13 @@ struct Roads {
 void fill_matrices(const Roads& roads, Instance& instance);
 
 /// The same by great circles, for places on the globe: x is the longitude, y the latitude, degrees.
-/// The instance's points become a flat map around the first, metres.
 void fill_from_degrees(const Roads& roads, std::span<const Point> degrees, Instance& instance);
+
+/// Degrees as metres of a flat map, for pictures and observations.
+Point lay_flat(Point degrees, Point middle);
+
+/// Whether points that are said to be metres all lie on a spot, and within the numbers of degrees.
+/// Taken for metres they would make every way nothing, and nobody would notice.
+bool look_like_degrees(std::span<const Point> metres);
 
 }  // namespace penstock::booking
