@@ -40,6 +40,9 @@ if(TARGET penstock_exe)
   set_target_properties(penstock_exe PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries};${folders}"
                         BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS penstock_exe RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
+  # It lies in that folder itself.
+  set_target_properties(penstock_full PROPERTIES INSTALL_RPATH "$ORIGIN;${folders}" BUILD_WITH_INSTALL_RPATH ON)
+  install(TARGETS penstock_full LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/penstock" COMPONENT runtime)
 endif()
 install(DIRECTORY models recipes DESTINATION "${CMAKE_INSTALL_DATADIR}/penstock" COMPONENT data)
 install(DIRECTORY bench/compare DESTINATION "${CMAKE_INSTALL_DATADIR}/penstock" COMPONENT data

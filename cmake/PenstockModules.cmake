@@ -46,10 +46,10 @@ penstock_module(domains/booking/routing "routing under time windows: instances, 
   DEPENDS penstock::env PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/env "the env `dvrptw`: offers, answers, beliefs, prices"
   DEPENDS penstock::booking_routing PRIVATE_DEPENDS fmt::fmt)
-penstock_module(domains/booking/offer "what to propose for a new request, priced; its JSON and its server"
-  DEPENDS penstock::booking_env penstock::http PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/neural "the neural routing oracle: masks, inference, the model's file"
   DEPENDS penstock::booking_env penstock::fused penstock::store PRIVATE_DEPENDS fmt::fmt)
+penstock_module(domains/booking/offer "what to propose for a new request, priced; its JSON, server and command"
+  DEPENDS penstock::booking_neural penstock::http PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/neural/train TORCH "its demonstrations, training and comparison with long searches"
   DEPENDS penstock::booking_neural penstock::train)
 penstock_module(domains/booking/compare TORCH "booking policies compared on the same days: tables, audit, reference, the report page"

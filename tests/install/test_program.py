@@ -1,10 +1,11 @@
 """The install of the build under test: the program starts wherever the prefix lies, and who needs libtorch finds it."""
 import pathlib
 import re
+import subprocess
 
 import pytest
 from public_headers import public_headers
-from support import BUILD, CMAKE, UNNEEDED, run, without
+from support import BUILD, CMAKE, SOURCE, UNNEEDED, run, without
 
 FIND = """
 cmake_minimum_required(VERSION 3.22)
@@ -54,10 +55,25 @@ def test_it_looks_for_libraries_where_there_may_be_some(prefix):
 def test_a_libtorch_that_lies_in_the_prefix_is_used(prefix, tmp_path):
     moved = tmp_path / "moved"
     run("cp", "-r", prefix, moved)
-    linked = run("ldd", moved / "bin" / "penstock", env=CLEAN)
-    torch = re.search(r"=> (\S+)/libtorch_cpu\.so", linked)[1]
-    (moved / "lib" / "penstock").symlink_to(torch)
-    assert f"{moved}/bin/../lib/penstock/libtorch_cpu.so" in run("ldd", moved / "bin" / "penstock", env=CLEAN)
+    library = next(moved.rglob("libpenstock_full.so"))
+    torch = pathlib.Path(re.search(r"=> (\S+)/libtorch_cpu\.so", run("ldd", library, env=CLEAN))[1])
+    for file in torch.glob("lib*.so*"):
+        (library.parent / file.name).symlink_to(file)
+    assert f"{library.parent}/libtorch_cpu.so" in run("ldd", library, env=CLEAN)
+
+
+def test_offers_are_priced_without_libtorch(prefix, tmp_path):
+    """Loading it takes half a second; and who has none can still price."""
+    moved = tmp_path / "moved"
+    run("cp", "-r", prefix, moved)
+    assert "torch" not in run("ldd", moved / "bin" / "penstock", env=CLEAN)
+    next(moved.rglob("libpenstock_full.so")).unlink()
+    query = tmp_path / "query.json"
+    query.write_text(re.search(r"```json\n(.*?)```", (SOURCE / "docs/booking/offer.md").read_text(), re.S)[1])
+    for domain in ("booking", "dvrptw"):
+        assert '"request": "cora"' in run(moved / "bin" / "penstock", domain, "offer", query, env=CLEAN)
+    told = subprocess.run([moved / "bin" / "penstock", "envs"], capture_output=True, text=True, env=CLEAN)
+    assert told.returncode == 1 and "libpenstock_full.so" in told.stderr and "install Penstock again" in told.stderr
 
 
 def test_all_headers_are_there(prefix):

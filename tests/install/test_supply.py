@@ -3,30 +3,35 @@ materials that scanners read."""
 import json
 import re
 
+import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from support import BUILD, SOURCE, run
 
 PROGRAM = BUILD / "penstock"
+LIBRARY = BUILD / "libpenstock_full.so"  # what it loads for all but offers
 
 
-def test_libraries_are_looked_for_in_whole_paths_alone():
-    folders = re.search(r"(?:RUNPATH|RPATH).*\[(.*)\]", run("readelf", "-dW", PROGRAM))[1].split(":")
+@pytest.mark.parametrize("file", [PROGRAM, LIBRARY], ids=["program", "library"])
+def test_libraries_are_looked_for_in_whole_paths_alone(file):
+    folders = re.search(r"(?:RUNPATH|RPATH).*\[(.*)\]", run("readelf", "-dW", file))[1].split(":")
     assert folders and all(re.match(r"/|\$ORIGIN", folder) for folder in folders), folders  # "" is the current folder
     assert not [folder for folder in folders if "intel64" in folder or "win-x64" in folder]
 
 
-def test_the_guards_of_the_compiler_are_on():
-    dynamic, segments = run("readelf", "-dW", PROGRAM), run("readelf", "-lW", PROGRAM)
+@pytest.mark.parametrize("file", [PROGRAM, LIBRARY], ids=["program", "library"])
+def test_the_guards_of_the_compiler_are_on(file):
+    dynamic, segments = run("readelf", "-dW", file), run("readelf", "-lW", file)
     assert "BIND_NOW" in dynamic or "NOW" in re.search(r"FLAGS_1.*", dynamic)[0]
-    assert "GNU_RELRO" in segments and "PIE" in dynamic
+    assert "GNU_RELRO" in segments and (file == LIBRARY or "PIE" in dynamic)
     assert re.search(r"GNU_STACK\s+\S+ \S+ \S+ \S+ \S+ RW ", segments)  # not executable
-    symbols = run("nm", "-D", PROGRAM)
+    symbols = run("nm", "-D", file)
     assert "__stack_chk_fail" in symbols and re.search(r"__\w+_chk@", symbols)
 
 
-def test_no_path_of_the_build_is_in_the_program():
-    assert str(SOURCE / "src").encode() not in PROGRAM.read_bytes()
+@pytest.mark.parametrize("file", [PROGRAM, LIBRARY], ids=["program", "library"])
+def test_no_path_of_the_build_is_in_the_program(file):
+    assert str(SOURCE / "src").encode() not in file.read_bytes()
 
 
 def test_the_bill_of_materials_is_valid_and_names_what_is_linked():

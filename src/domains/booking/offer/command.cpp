@@ -1,0 +1,134 @@
+#include "penstock/domains/booking/offer/command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "penstock/core/base/text.h"
+#include "penstock/core/base/text_file.h"
+#include "penstock/core/base/version_info.h"
+#include "penstock/domains/booking/neural/neural_oracle.h"
+#include "penstock/domains/booking/offer/offer.h"
+#include "penstock/domains/booking/offer/server.h"
+
+namespace penstock::booking {
+namespace {
+
+struct OfferArgs {
+  std::string file = "-";
+  std::string oracle = "rr-50";
+  int port = -1;  // not to serve
+};
+
+std::string read_query(const std::string& file) {
+  constexpr std::size_t kMost = 64'000'000;
+  return file == "-" ? read_text(std::cin, "stdin", kMost) : read_text(file, kMost);
+}
+
+std::unique_ptr<OfferPricer> make_pricer(const std::string& oracle) {
+  return std::make_unique<OfferPricer>(oracle == "insertion" ? nullptr : make_any_oracle(oracle));
+}
+
+/// Answers queries, with a pricer for each thread that asks at the same time.
+class Answers {
+ public:
+  explicit Answers(const std::string& oracle) : oracle_(oracle) { put(make_pricer(oracle)); }
+
+  /// Thread-safe. The name is that of the query in errors.
+  std::string operator()(const std::string& text, const std::string& name) {
+    const OfferQuery query = parse_offer_query(text, name);
+    std::unique_ptr<OfferPricer> pricer = take();
+    const OfferPrices prices = pricer->price(query);
+    put(std::move(pricer));
+    return offers_json(query, prices);
+  }
+
+ private:
+  std::unique_ptr<OfferPricer> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        std::unique_ptr<OfferPricer> pricer = std::move(free_.back());
+        free_.pop_back();
+        return pricer;
+      }
+    }
+    return make_pricer(oracle_);
+  }
+  void put(std::unique_ptr<OfferPricer> pricer) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(pricer));
+  }
+
+  std::string oracle_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<OfferPricer>> free_;
+};
+
+int complain(const char* what, Exit exit) {
+  fmt::print(stderr, "penstock: {}\n", printable(what));
+  return static_cast<int>(exit);
+}
+
+Exit run_offer(const OfferArgs& args) {
+  Answers answers(args.oracle);
+  if (args.port < 0) {
+    const std::string name = args.file == "-" ? "stdin" : args.file;
+    fmt::print("{}\n", answers(read_query(args.file), name));
+    return Exit::ok;
+  }
+  serve_offers(
+      args.port, [&](const std::string& body) { return answers(body, "request"); },
+      [](int port) {
+        fmt::print("http://127.0.0.1:{}/offer\n", port);
+        std::fflush(stdout);
+      });
+  return Exit::ok;
+}
+
+}  // namespace
+
+std::function<Exit()> add_offer_options(Options& verb) {
+  auto args = std::make_shared<OfferArgs>();
+  const Option file = verb.add("query", args->file, "the plan and the request as JSON; - is stdin");
+  verb.add("--oracle", args->oracle,
+           "how routes are planned: rr-N, relocate, neural, or insertion, whose routes are not to "
+           "be committed");
+  verb.add("--serve", args->port, "answer POST /offer on this port of 127.0.0.1; 0: any free one")
+      .within(0, 65535)
+      .excludes(file);
+  return [args] { return run_offer(*args); };
+}
+
+bool asks_for_offers(int argc, const char* const* argv) {
+  if (argc < 3) { return false; }
+  const std::string_view domain = argv[1];
+  return (domain == "booking" || domain == "dvrptw") && std::string_view(argv[2]) == "offer";
+}
+
+int run_offer_command(int argc, const char* const* argv) {
+  try {
+    Options app("Penstock", std::string("penstock ") + version());
+    Options& verb = app.add_command("booking", "booking").add_command("offer", kOfferDoc);
+    const std::function<Exit()> run = add_offer_options(verb);
+    std::vector<const char*> words(argv, argv + argc);
+    words[1] = "booking";
+    if (const auto told = app.parse(argc, words.data())) { return static_cast<int>(*told); }
+    return static_cast<int>(run());
+  } catch (const Error& error) {
+    return complain(error.what(), error.exit());
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory", Exit::failed);
+  } catch (const std::exception& error) { return complain(error.what(), Exit::failed); }
+}
+
+}  // namespace penstock::booking
