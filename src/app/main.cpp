@@ -38,6 +38,7 @@ int everything_else(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  using namespace penstock::booking;
-  return asks_for_offers(argc, argv) ? run_offer_command(argc, argv) : everything_else(argc, argv);
+  return penstock::booking::asks_for_offers(argc, argv)
+             ? penstock::booking::run_offer_command(argc, argv)
+             : everything_else(argc, argv);
 }

@@ -134,7 +134,7 @@ class Answer {
     const std::int32_t minutes = offered_minutes(offer.action);
     if (unchanged_ && minutes > 0) {
       const double saved = (*unchanged_ - offer.price) / 1000;
-      put(text_, ", \"saved_km\": {:.3f}, \"saved_km_per_minute\": {:.6f}", saved, saved / minutes);
+      put(text_, R"(, "saved_km": {:.3f}, "saved_km_per_minute": {:.6f})", saved, saved / minutes);
     }
     put(text_, ", \"routes\": [");
     const char* before = "";
