@@ -4,7 +4,7 @@ all_targets=(safetensors config npz routing offer json manifest policy journal m
 
 store=(src/core/base/{check,errors,json,text}.cpp src/core/store/{atomic_file,xxh3,safetensors,safetensors_header,safetensors_layout}.cpp)
 env=(src/core/base/{archive,check,config,errors,json,limits,random,text,text_file,thread_pool,toml_limits}.cpp src/core/env/{batched_env,spec,vec_env}.cpp)
-routing=(src/domains/booking/routing/{anneal,benchmark,checker,city_generator,file_generators,generators,oracle,parse_lists,parse_osrm,parse_pairs,parse_solomon,parse_vrplib,roads,route_set,search,sisr,string_removal,text_scanner,tours}.cpp)
+routing=(src/domains/booking/routing/{anneal,benchmark,checker,city_generator,file_generators,generators,globe,oracle,parse_lists,parse_osrm,parse_pairs,parse_solomon,parse_vrplib,roads,route_set,search,sisr,string_removal,text_scanner,tours}.cpp)
 
 # Relative to the root, wherever one stands.
 sources_of() (
@@ -14,7 +14,7 @@ sources_of() (
     config) echo src/core/base/{errors,config,text,text_file,toml_limits}.cpp ;;
     npz) echo src/core/base/{errors,text_file}.cpp src/domains/cage2/sim/{npz,npy}.cpp ;;
     routing) echo src/core/base/{errors,json,text}.cpp src/domains/booking/routing/{text_scanner,benchmark,parse_solomon,parse_pairs,parse_vrplib,parse_lists,parse_osrm}.cpp ;;
-    offer) echo src/core/base/{errors,json}.cpp src/domains/booking/routing/{checker,parse_osrm,roads,route_set,tours}.cpp src/domains/booking/env/offers.cpp src/domains/booking/offer/{json_field,query,pricer,answer}.cpp ;;
+    offer) echo src/core/base/{errors,json}.cpp src/domains/booking/routing/{checker,globe,parse_osrm,roads,route_set,tours}.cpp src/domains/booking/env/offers.cpp src/domains/booking/offer/{answer,json_field,pricer,query,starts,violations}.cpp ;;
     json) echo src/core/base/json.cpp ;;
     manifest) echo "${store[@]}" src/core/store/manifest.cpp ;;
     policy) echo "${store[@]}" src/core/base/{config,random,text_file,toml_limits}.cpp src/core/env/spec.cpp src/core/fused/{counts,dense,isa,layer,mlp,sample}.cpp src/core/act/*.cpp ;;
