@@ -18,16 +18,20 @@ def main() -> int:
         from penstock.optuna import main as search
 
         return search(sys.argv[2:])
-    try:
-        from penstock._torch import _core
-    except ImportError as error:
-        print(f"penstock: {error}", file=sys.stderr)
-        return 1
+    if sys.argv[1:3] in (["booking", "offer"], ["dvrptw", "offer"]):  # the one verb that needs no torch
+        from penstock._base import run_offer_command as run
+    else:
+        try:
+            from penstock._torch import _core
+        except ImportError as error:
+            print(f"penstock: {error}", file=sys.stderr)
+            return 1
+        run = _core.run_cli
     # Python's own answers to signals wait for the interpreter, which is away until the command ends.
     for name in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(name, signal.SIG_DFL)
     os.environ.setdefault("PENSTOCK_RECIPES", str(RECIPES))
-    return _core.run_cli(["penstock", *sys.argv[1:]])
+    return run(["penstock", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

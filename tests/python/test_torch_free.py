@@ -160,6 +160,17 @@ def test_the_command_line_names_the_remedy(free):
     assert "--follow" in free("-m", "penstock", "track", "--help")
 
 
+def test_offers_are_priced(free, tmp_path):
+    query = {"mode": "deliver", "vehicles": 1, "capacity": 9, "depot": {"x": 0, "y": 0}, "requests": [], "routes": [],
+             "new": {"id": 7, "stop": {"x": 1000, "y": 0, "earliest": "09:00", "latest": "09:30"}}}
+    file = tmp_path / "query.json"
+    file.write_text(json.dumps(query))
+    for python in (free, Python(sys.executable)):
+        told = json.loads(python("-m", "penstock", "booking", "offer", str(file)))
+        assert told["request"] == 7 and told["offers"][0]["added_km"] == 2.6
+    assert "is the path right?" in free("-m", "penstock", "booking", "offer", "absent.json", code=1)
+
+
 def test_a_name_that_is_wrong_is_just_that(free):
     for python in (free, Python(sys.executable)):
         said = python.error("import penstock\npenstock.PPOO")
