@@ -200,45 +200,48 @@ TEST_CASE("in random episodes the mask is what an onlooker says who sees the row
 /// Blue's whole history: its actions' success and what it saw.
 using History = std::vector<std::uint64_t>;
 
-TEST_CASE("two games that look the same to Blue have the same mask, whatever red has done") {
+/// All that games of one history had.
+struct Alike {
+  std::set<std::vector<bool>> masks;
+  std::set<HostSet> held;  // by red, which Blue does not see
+};
+
+/// A game against B_line, told into `games` step by step. First two decoys on User1: an exploit
+/// that they catch looks to Blue as one that goes unnoticed.
+void tell_game(std::uint64_t seed, bool macro, std::map<History, Alike>& games) {
   constexpr int kSteps = 12;
-  struct Seen {
-    std::set<std::vector<std::byte>> hidden;
-    std::set<std::vector<bool>> masks;
-  };
+  constexpr std::int64_t kNextDecoy = 1 + 3 * 11 + 7;  // of User1
+  Masked masked(config_with("order", kServerFirst, macro, "bline"));
+  Simulator twin = test::make("bline");  // the same game, to look behind the scenes
+  masked.reset(seed);
+  test::reset(twin, seed);
+  History history;
+  for (int t = 0; t < kSteps; ++t) {
+    const Decoy decoy = t == 0 ? Decoy::tomcat : Decoy::apache;
+    const std::int64_t action = t < 2 ? decoy_index(decoy, kUser1) : 0;
+    masked.step(t < 2 && macro ? kNextDecoy : action);
+    const Simulator::Trace trace = twin.advance(action);
+    REQUIRE(twin.obs() == masked.env.simulator().obs());
+    history.push_back(twin.obs());
+    history.push_back(static_cast<std::uint64_t>(trace.blue_flag));
+    Alike& alike = games[history];
+    alike.masks.insert(masked.copied());
+    alike.held.insert(twin.world().with_sessions());
+  }
+}
+
+TEST_CASE("two games that look the same to Blue have the same mask, whatever red has done") {
   for (const bool macro : {false, true}) {
-    std::map<History, Seen> games;
-    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
-      Masked masked(config_with("order", kServerFirst, macro));
-      Simulator twin = test::make("meander");  // the same game, to look behind the scenes
-      masked.reset(seed);
-      test::reset(twin, seed);
-      History history;
-      for (int t = 0; t < kSteps; ++t) {
-        const std::int64_t choice = t % 4 == 3 ? 1 + t : 0;  // now and then it analyses
-        const std::int64_t action = macro ? macro_action(choice, masked.env.memory()) : choice;
-        masked.step(choice);
-        const Simulator::Trace trace = twin.advance(action);
-        REQUIRE(twin.obs() == masked.env.simulator().obs());
-        history.push_back(twin.obs());
-        history.push_back(static_cast<std::uint64_t>(trace.blue_flag));
-        std::vector<std::byte> world;
-        StateWriter writer(world);
-        World state = twin.world();
-        writer(state);
-        Seen& seen = games[history];
-        seen.hidden.insert(std::move(world));
-        seen.masks.insert(masked.copied());
-      }
-    }
-    std::size_t num_ambiguous = 0;
+    std::map<History, Alike> games;
+    for (std::uint64_t seed = 0; seed < 3000; ++seed) { tell_game(seed, macro, games); }
+    int num_ambiguous = 0;
     std::set<std::vector<bool>> all;
-    for (const auto& [history, seen] : games) {
-      CHECK(seen.masks.size() == 1);
-      num_ambiguous += seen.hidden.size() > 1 ? 1 : 0;
-      all.insert(*seen.masks.begin());
+    for (const auto& [history, alike] : games) {
+      CHECK(alike.masks.size() == 1);
+      num_ambiguous += alike.held.size() > 1 ? 1 : 0;
+      all.insert(*alike.masks.begin());
     }
-    CHECK(num_ambiguous > 50);  // else this shows nothing
+    CHECK(num_ambiguous > 0);  // else this shows nothing
     CHECK(all.size() > 5);
   }
 }
