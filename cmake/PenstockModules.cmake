@@ -67,7 +67,7 @@ penstock_module(domains/cage2/workflow TORCH "training for an order of repairs, 
 penstock_module(domains/cage2/cli "the verbs of `penstock cage2`"
   DEPENDS penstock::cage2_search penstock::cage2_workflow
   PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
-penstock_embed(domains/cage2/cli agent/agent.py agent/evaluate.py agent/README.md
+penstock_embed(domains/cage2/cli agent/agent.py agent/evaluate.py agent/record.py agent/README.md
   page/episode.css page/episode.html page/episode.js)
 
 # app: what joins them.

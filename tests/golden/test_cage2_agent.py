@@ -324,7 +324,7 @@ def test_a_difference_is_shown(penstock, runs, tmp_path):
     done = verify(penstock, runs / "cage2_defender", clone, "--json", code=1)
     told = json.loads(done.stdout)
     # Where red sleeps and Blue restores nothing, no game differs from another: half a point a step is all there is.
-    assert told["differs"] and told["corrected_p"] < 1e-6
+    assert told["differs"] and told["corrected_p"] == pytest.approx(9e-4)
     assert all(cell["ci95_high"] < 0 for cell in told["cells"] if cell["steps"] == 100)
 
 
@@ -352,6 +352,61 @@ def test_the_real_program(penstock, runs):
     told = penstock.json("cage2", "verify", runs / "cage2_defender", "--cyborg", os.environ["PENSTOCK_CYBORG"], "--python",
                          python, "--episodes", 6, timeout=600)
     assert not told["differs"]
+
+
+@pytest.mark.skipif("PENSTOCK_CYBORG" not in os.environ, reason="PENSTOCK_CYBORG names no clone of cage-challenge-2")
+@pytest.mark.parametrize("red", ["bline", "meander", "sleep"])
+@pytest.mark.parametrize("blue", ["agent", "random"])
+def test_recordings_of_the_real_program_replay(penstock, agents, tmp_path, red, blue):
+    python = os.environ.get("PENSTOCK_CYBORG_PYTHON", sys.executable)
+    subprocess.run([python, "-B", agents / "cage2_defender" / "record.py", "--cyborg", os.environ["PENSTOCK_CYBORG"], "--red", red,
+                    "--blue", blue, "--episodes", "2", "--steps", "100", "--out", tmp_path], check=True, timeout=300)
+    report = penstock.json("cage2", "replay", tmp_path)
+    assert report["steps"] == 200
+    assert report["observation_mismatches"] + report["reward_mismatches"] + report["field_mismatches"] == 0
+
+
+def test_the_scripts_of_an_agent_say_what_they_take(agents):
+    for name in ("evaluate.py", "record.py"):
+        done = subprocess.run([sys.executable, "-B", agents / "cage2" / name, "--help"], capture_output=True, text=True)
+        assert done.returncode == 0 and "a clone of cage-challenge-2; its code is run" in " ".join(done.stdout.split())
+
+
+def test_the_second_table_of_a_recording(agents, monkeypatch):
+    """What Remove and Restore do to a mark, and what is seen of this step alone."""
+    monkeypatch.syspath_prepend(str(agents / "cage2_defender"))
+    record = load_agent(agents / "cage2_defender", "record")
+    shell = {"Processes": [{"Connections": [{"local_port": 80}]}, {"Connections": [{"local_port": 5, "remote_port": 4444}]}]}
+
+    class Table:
+        action = None
+
+        def _interpret_connections(self, entries):
+            return "None"
+
+        def _process_anomalies(self, anomalies):
+            return "the program's own"
+
+        def get_last_action(self, agent):
+            return self.action
+
+    table = Table()
+    second = record.SecondTable(table, "v2")
+    host = 4 * record.HOSTS.index("User3")
+
+    def after(action, anomalies):
+        table.action = type(action, (), {"hostname": "User3"})()
+        assert table._process_anomalies(anomalies) == "the program's own"
+        vector = second.vector()
+        assert len(vector) == 52 and not any(vector[:host]) and not any(vector[host + 4:])
+        return vector[host:host + 4]
+
+    assert after("Sleep", {}) == [0, 0, 0, 0]
+    assert after("Sleep", {"User3": shell}) == [1, 1, 0, 1]
+    assert after("Remove", {}) == [0, 0, 1, 0]
+    assert after("Analyse", {"User3": {"Files": [{"Density": 0.9}]}}) == [0, 0, 1, 1]
+    assert after("Restore", {"User3": {"Processes": [{"Connections": [{"local_port": 80}]}]}}) == [1, 0, 0, 0]
+    assert after("Remove", {}) == [0, 0, 0, 0]
 
 
 # ---- Recordings of our own

@@ -15,24 +15,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Made of the files of src/domains/cage2/cli/agent when the build is configured.
+constexpr std::string_view kAgentScript =
+#include "domains/cage2/cli/agent/agent.py.inc"
+    ;
+constexpr std::string_view kEvaluateScript =
+#include "domains/cage2/cli/agent/evaluate.py.inc"
+    ;
+constexpr std::string_view kRecordScript =
+#include "domains/cage2/cli/agent/record.py.inc"
+    ;
+constexpr std::string_view kAgentReadme =
+#include "domains/cage2/cli/agent/README.md.inc"
+    ;
+
 struct AgentFile {
   const char* name;
   std::string_view text;
 };
-
-// Made of the files of src/domains/cage2/cli/agent when the build is configured.
-constexpr std::array<AgentFile, 3> kFiles = {{{
-                                                  "agent.py",
-#include "domains/cage2/cli/agent/agent.py.inc"
-                                              },
-                                              {
-                                                  "evaluate.py",
-#include "domains/cage2/cli/agent/evaluate.py.inc"
-                                              },
-                                              {
-                                                  "README.md",
-#include "domains/cage2/cli/agent/README.md.inc"
-                                              }}};
+constexpr std::array<AgentFile, 4> kAgentFiles = {{{"agent.py", kAgentScript},
+                                                   {"evaluate.py", kEvaluateScript},
+                                                   {"record.py", kRecordScript},
+                                                   {"README.md", kAgentReadme}}};
 
 /// What an agent in CybORG cannot know or compute.
 void require_playable(const BluePlayer& player) {
@@ -69,7 +73,7 @@ void write_agent(const BluePlayer& player, bool sampled, const std::string& fold
   require_playable(player);
   make_folder(folder, "--out");
   const fs::path to(folder);
-  for (const AgentFile& file : kFiles) { write_file(to / file.name, std::string(file.text)); }
+  for (const AgentFile& file : kAgentFiles) { write_file(to / file.name, std::string(file.text)); }
   write_file(to / "agent.json", to_text(settings_json(player, sampled)) + "\n");
   player.run->player.model->save((to / "policy.safetensors").string());
 }

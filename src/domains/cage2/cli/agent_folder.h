@@ -6,8 +6,9 @@
 namespace penstock::cage2 {
 
 /// Writes a folder that plays the policy in CybORG with numpy alone: agent.py, its weights, what
-/// they were trained with, a script that evaluates it and a README. Files of the same names are
-/// replaced. Throws UsageError for a policy that cannot be played there, IoError.
+/// they were trained with, scripts that evaluate it and record its games, and a README. Files of
+/// the same names are replaced. Throws UsageError for a policy that cannot be played there,
+/// IoError.
 void write_agent(const BluePlayer& player, bool sampled, const std::string& folder);
 
 }  // namespace penstock::cage2

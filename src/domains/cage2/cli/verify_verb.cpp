@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "domains/cage2/cli/agent_folder.h"
+#include "domains/cage2/cli/difference.h"
 #include "domains/cage2/cli/program.h"
 #include "domains/cage2/cli/verbs.h"
-#include "domains/cage2/cli/welch.h"
 #include "penstock/core/base/json_value.h"
 #include "penstock/core/base/random.h"
 
@@ -144,7 +144,7 @@ struct VerifiedCell {
   int steps = 0;
   Estimate native;
   Estimate real;
-  WelchTest test;
+  Difference difference;
 };
 
 struct Verdict {
@@ -160,8 +160,9 @@ Verdict hold_against(const std::vector<Returns>& native, const RealGames& real) 
     const auto ours = std::ranges::find(native, theirs.red, &Returns::red);
     for (std::size_t i = 0; i < kVerifiedLengths.size(); ++i) {
       verdict.cells.push_back({theirs.red, kVerifiedLengths[i], estimate(ours->after[i]),
-                               estimate(theirs.after[i]), welch(ours->after[i], theirs.after[i])});
-      verdict.lowest_p = std::min(verdict.lowest_p, verdict.cells.back().test.p);
+                               estimate(theirs.after[i]),
+                               difference(ours->after[i], theirs.after[i])});
+      verdict.lowest_p = std::min(verdict.lowest_p, verdict.cells.back().difference.p);
     }
   }
   verdict.lowest_p = std::min(1.0, verdict.lowest_p * static_cast<double>(verdict.cells.size()));
@@ -178,10 +179,10 @@ void print_verified_json(const VerifyArgs& args, const RealGames& real, const st
                      {"native_std_error", cell.native.std_error},
                      {"real", cell.real.mean},
                      {"real_std_error", cell.real.std_error},
-                     {"difference", cell.test.difference},
-                     {"ci95_low", cell.test.low},
-                     {"ci95_high", cell.test.high},
-                     {"p", cell.test.p}});
+                     {"difference", cell.difference.mean},
+                     {"ci95_low", cell.difference.low},
+                     {"ci95_high", cell.difference.high},
+                     {"p", cell.difference.p}});
   }
   fmt::print("{}\n", to_text(OrderedJson{{"cyborg", real.version},
                                          {"rules", rules},
@@ -209,7 +210,8 @@ void print_verified(const VerifyArgs& args, const RealGames& real, const std::st
         "{:8} {:>5}  {:>9.2f} ± {:<5.2f}  {:>9.2f} ± {:<5.2f}  {:>8.2f} ({:>7.2f} to {:>6.2f})  "
         "{:>6.3f}\n",
         cell.red, cell.steps, cell.native.mean, cell.native.std_error, cell.real.mean,
-        cell.real.std_error, cell.test.difference, cell.test.low, cell.test.high, cell.test.p);
+        cell.real.std_error, cell.difference.mean, cell.difference.low, cell.difference.high,
+        cell.difference.p);
   }
   fmt::print("\n{}: the smallest p, corrected for {} cells, is {:.3f}\n",
              verdict.differs() ? "THEY DIFFER" : "no difference is shown", verdict.cells.size(),
