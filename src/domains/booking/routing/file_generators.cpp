@@ -156,8 +156,9 @@ std::vector<Point> places_of(const RequestList& list) {
 void refuse_degrees(const std::vector<Point>& places, const std::string& file) {
   if (places.size() < 2 || !look_like_degrees(places)) { return; }
   throw UsageError(
-      file + ": all places lie within 20 metres of each other: are x and y degrees? Then call the "
-             "columns lon and lat (and to_lon, to_lat)");
+      file +
+      ": all places lie within 20 metres of each other: are x and y degrees? Then call the "
+      "columns lon and lat (and to_lon, to_lat)");
 }
 
 /// Lines of a list of requests, in the list's order.
