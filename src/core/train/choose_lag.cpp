@@ -66,7 +66,10 @@ double LagTimes::median(std::int64_t lag) const {
 }
 
 std::int64_t better_lag(const LagTimes& times) {
-  return times.median(0) >= kWorthALag * times.median(1) ? 1 : 0;
+  // Turns of the same lag differ by more than is to be won on a machine that others use too.
+  const bool apart =
+      *std::ranges::max_element(times.seconds[1]) < *std::ranges::min_element(times.seconds[0]);
+  return apart && times.median(0) >= kWorthALag * times.median(1) ? 1 : 0;
 }
 
 std::shared_ptr<const RunPlan> with_measured_lag(std::shared_ptr<const RunPlan> plan,
