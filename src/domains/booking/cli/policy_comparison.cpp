@@ -72,7 +72,7 @@ EvaluationSetup playground_of(const DvrptwConfig& config, const ComparisonArgs& 
 std::vector<std::string> shaping(const ComparisonArgs& args) {
   std::vector<std::string> given = args.assignments;
   for (const auto& [path, value] : args.keys) {
-    if (!value.empty()) { given.push_back(path + "=" + value); }
+    if (!value.empty()) { given.push_back(fmt::format("{}={}", path, value)); }
   }
   std::vector<std::string> found;
   for (const std::string& each : given) {
