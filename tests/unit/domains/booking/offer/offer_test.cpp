@@ -193,7 +193,8 @@ TEST_CASE("every offer can be sent back as it was given") {
   for (const json& query :
        {alone(0, 604800, "00:10", 430000), alone("08:00", "09:20", "08:15", "08:55"),
         alone("08:00", "20:00", "07:50", "08:20"), line_query()}) {
-    for (const json& offer : answer_to(query)["offers"]) {
+    const json answer = answer_to(query);
+    for (const json& offer : answer["offers"]) {
       json again = query;
       for (const char* stop : {"stop", "pickup", "dropoff"}) {
         if (!offer.contains(stop)) { continue; }
