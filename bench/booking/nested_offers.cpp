@@ -4,7 +4,6 @@
 // error that is told.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -14,62 +13,15 @@
 #include "penstock/domains/booking/neural/neural_oracle.h"
 #include "penstock/domains/booking/offer/offer.h"
 #include "penstock/domains/booking/routing/generators.h"
+#include "support/nested_offers.h"
 
 namespace {
 
 using namespace penstock::booking;
 
-/// A day whose requests but the last are planned, as a booking system would have it.
-bool planned_day(const Generator& generator, std::uint64_t seed, OfferQuery& query) {
-  query = {};
-  query.kind = OfferKind::widen;
-  generator.make(seed, query.instance);
-  query.plan.routes.resize(static_cast<std::size_t>(query.instance.vehicles));
-  query.ids.assign(static_cast<std::size_t>(query.instance.num_requests()), "");
-  const auto oracle = make_search_oracle("rr-50");
-  std::vector<std::int32_t> served;
-  for (std::int32_t r = 0; r < query.request(); ++r) {
-    RoutingProblem problem{
-        .instance = &query.instance, .served = served, .request = r, .plan = &query.plan};
-    oracle->solve({&problem, 1});
-    if (!problem.fits) { return false; }
-    served.push_back(r);
-  }
-  return true;
-}
-
 std::unique_ptr<OfferPricer> make_pricer(const std::string& oracle) {
   return std::make_unique<OfferPricer>(oracle == "insertion" ? nullptr : make_any_oracle(oracle));
 }
-
-bool lies_in(const RequestWindows& inner, const RequestWindows& outer) {
-  for (std::size_t k = 0; k < inner.size(); ++k) {
-    if (inner[k].earliest < outer[k].earliest || inner[k].latest > outer[k].latest) {
-      return false;
-    }
-  }
-  return true;
-}
-
-struct Pairs {
-  int all = 0;
-  int dearer = 0;
-  Cost worst = 0;
-  void count(const OfferPrices& prices) {
-    for (const PricedOffer& narrow : prices.offers) {
-      for (const PricedOffer& wide : prices.offers) {
-        if (!narrow.fits || wide.action == narrow.action ||
-            !lies_in(narrow.windows, wide.windows)) {
-          continue;
-        }
-        ++all;
-        if (wide.fits && wide.added <= narrow.added) { continue; }
-        ++dearer;
-        worst = std::max(worst, wide.added - narrow.added);
-      }
-    }
-  }
-};
 
 /// Prices beside those of a longer search.
 struct Distance {
@@ -96,17 +48,17 @@ void measure(Mode mode, const std::string& oracle, int least, const std::string&
                                         {.mode = mode, .requests = 41, .vehicles = 6});
   const auto pricer = make_pricer(oracle);
   const auto longer = reference.empty() ? nullptr : make_pricer(reference);
-  Pairs pairs;
+  NestedPairs pairs;
   Distance distance;
   OfferQuery query;
   for (std::uint64_t seed = 0; pairs.all < least; ++seed) {
-    if (!planned_day(*generator, seed, query)) { continue; }
+    if (!planned_day(*generator, seed, "rr-50", query)) { continue; }
     const OfferPrices prices = pricer->price(query);
     pairs.count(prices);
     if (longer) { distance.count(prices, longer->price(query)); }
   }
   fmt::print("{}, {}: {} pairs, wider priced dearer {}, worst {:.3f} km\n", oracle, to_string(mode),
-             pairs.all, pairs.dearer, 1e-3 * static_cast<double>(pairs.worst));
+             pairs.all, pairs.dearer, 1e-3 * pairs.worst);
   if (distance.offers == 0) { return; }
   const double offers = distance.offers;
   fmt::print("  beside {}: {:.3f} km apart on average, told {:.3f} km; {:.1f} % within\n",

@@ -343,11 +343,13 @@ class A2cSection(object):
 
 class AsyncKeys(TypedDict, total=False):
     max_lag: int | Literal["auto"]
+    sync_every: int
     sampler_threads: int | Literal["auto"]
 
 
 class AsyncSection(object):
     max_lag: int | Literal["auto"]
+    sync_every: int
     sampler_threads: int | Literal["auto"]
 
 

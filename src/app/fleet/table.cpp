@@ -20,13 +20,10 @@ Row row_of(const std::string& cell, std::vector<double> scores) {
   std::ranges::sort(scores);
   const std::size_t n = scores.size();
   row.median = (scores[(n - 1) / 2] + scores[n / 2]) / 2;
-  double sum = 0;
-  for (const double score : scores) { sum += score; }
-  row.mean = sum / n;
+  const Estimate all = estimate(scores);
+  row.mean = all.mean;
   if (n < 2) { return row; }
-  double squares = 0;
-  for (const double score : scores) { squares += (score - row.mean) * (score - row.mean); }
-  const double half = student_quantile(n - 1) * std::sqrt(squares / (n - 1) / n);
+  const double half = student_quantile(n - 1) * all.std_error;
   row.low = row.mean - half;
   row.high = row.mean + half;
   return row;

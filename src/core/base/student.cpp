@@ -1,6 +1,8 @@
 #include "penstock/core/base/student.h"
 
 #include <array>
+#include <cmath>
+#include <numeric>
 
 namespace penstock {
 
@@ -16,6 +18,14 @@ double student_quantile(std::size_t freedom) {
   const double z3 = z * z * z;
   const double z5 = z3 * z * z;
   return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n);
+}
+
+Estimate estimate(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (const double value : values) { squares += (value - mean) * (value - mean); }
+  return {mean, values.size() < 2 ? 0 : std::sqrt(squares / (n - 1) / n)};
 }
 
 }  // namespace penstock

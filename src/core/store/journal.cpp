@@ -77,8 +77,10 @@ void Journal::append(const std::string& line) {
 }
 
 void replace_text(const std::string& path, const std::string& text) {
-  detail::make_dir(folder_of(path));
-  detail::replace_file(path, detail::bytes_of(text));
+  try {
+    detail::make_dir(folder_of(path));
+    detail::replace_file(path, detail::bytes_of(text));
+  } catch (const IoError& error) { throw IoError(error.what(), Exit::cannot_create); }
 }
 
 }  // namespace penstock

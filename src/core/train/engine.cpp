@@ -219,7 +219,9 @@ Learnt Engine::Parts::learn(Fragment& fragment, double progress) {
   const std::int64_t behind = policy.version() - fragment.version.min().item<std::int64_t>();
   try {
     learnt.metrics = learner->update(fragment, progress);
-    if (async.max_lag > 0) { learnt.metrics.emplace_back("async/lag", behind); }
+    if (async.max_lag > 0 || async.sync_every > 1) {
+      learnt.metrics.emplace_back("async/lag", behind);
+    }
     for (const auto& [name, value] : source->metrics()) {
       learnt.metrics.emplace_back(name, value);
     }
@@ -241,7 +243,10 @@ Learnt Engine::Parts::hand_over(double progress) {
 Metrics Engine::Parts::take_up(Learnt learnt) {
   for (SkippedMinibatch& each : learnt.skipped) { skipped.push_back(std::move(each)); }
   if (learnt.failure) { std::rethrow_exception(learnt.failure); }
-  if (learnt.model) { act_by(learnt.model); }
+  if (learnt.model) {
+    num_updates = learnt.model->version();
+    if (num_updates % async.sync_every == 0) { act_by(learnt.model); }
+  }
   return std::move(learnt.metrics);
 }
 
@@ -351,7 +356,7 @@ bool Engine::fused() const { return parts_->policy.is_fused(); }
 std::int64_t Engine::timesteps() const {
   return parts_->source->steps_per_env() * parts_->config.env.num_envs;
 }
-std::int64_t Engine::num_updates() const { return parts_->acting->version(); }
+std::int64_t Engine::num_updates() const { return parts_->num_updates; }
 std::int64_t Engine::steps_left() const {
   return parts_->buffer().num_steps() - parts_->source->position();
 }

@@ -28,6 +28,7 @@ struct Engine::Parts {
   std::unique_ptr<Learner> learner;
   std::shared_ptr<const PolicyShape> shape;
   std::shared_ptr<const PolicyModel> acting;  // the source's version
+  std::int64_t num_updates = 0;               // that were taken up: the learner may be ahead
   Sampler* sampler = nullptr;                 // the source, where it is of this process
   std::unique_ptr<FragmentSource> source;
 

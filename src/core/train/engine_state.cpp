@@ -19,7 +19,8 @@
 namespace penstock {
 namespace {
 
-constexpr const char* kElsewhere = "elsewhere";  // samplers in other processes
+constexpr const char* kElsewhere = "elsewhere";    // samplers in other processes
+constexpr const char* kActing = "acting.weights";  // the sampler's, with async.sync_every
 
 /// Copies named tensors into a snapshot, over those of the last time where they fit.
 class Writer {
@@ -148,13 +149,16 @@ std::string behind_name(std::int64_t i, const char* what) {
   return fmt::format("behind.{}.{}", i, what);
 }
 
+at::Tensor weights_of(const PolicyModel& model) {
+  return at::tensor(at::ArrayRef<float>(model.weights(), model.shape().num_floats));
+}
+
 /// The version that the sampler acts by and those after it, but for the newest, which is the
 /// model's; and what is to be told of each update between them.
 void add_behind(const LearnerThread& aside, const PolicyModel* acting, Writer& writer) {
   std::int64_t i = 0;
   for (const Learnt& learnt : aside.ready()) {
-    writer.add("envs", behind_name(i, "weights"),
-               at::tensor(at::ArrayRef<float>(acting->weights(), acting->shape().num_floats)));
+    writer.add("envs", behind_name(i, "weights"), weights_of(*acting));
     writer.add("envs", behind_name(i, "metrics"), bytes_tensor(detail::packed(learnt.metrics)));
     acting = learnt.model.get();
     ++i;
@@ -205,12 +209,14 @@ void Engine::snapshot(Snapshot& into) const {
     }
   }
   if (p.aside) { add_behind(*p.aside, p.acting.get(), writer); }
+  if (p.async.sync_every > 1) { writer.add("envs", kActing, weights_of(*p.acting)); }
   writer.copy(p.pool);
   Json counters = learner.counters;
   counters["position"] = sampler.position;
   counters["steps_per_env"] = sampler.steps_per_env;
   counters["updates"] = p.policy.version();
   if (p.aside) { counters["behind"] = p.aside->num_pending(); }
+  if (p.async.sync_every > 1) { counters["acting"] = p.acting->version(); }
   into.counters = to_text(counters);
 }
 
@@ -267,6 +273,14 @@ void Engine::restore_versions(const Checkpoint& checkpoint,
         "checkpoint: state.json: engine.behind is {} at update {} with async.max_lag = {}", behind,
         newest, p.async.max_lag));
   }
+  p.num_updates = newest - behind;
+  if (p.async.sync_every > 1) {
+    const std::int64_t acting = detail::counter(counters, "acting");
+    detail::read_into(checkpoint, "envs", kActing, p.policy.weights());
+    p.policy.weights_changed();
+    p.policy.set_version(acting);
+    p.act_by(p.publish());
+  }
   for (std::int64_t i = 0; i <= behind; ++i) {
     if (i == behind) {
       detail::read_weights(checkpoint, p.policy);
@@ -276,7 +290,7 @@ void Engine::restore_versions(const Checkpoint& checkpoint,
     }
     p.policy.set_version(newest - behind + i);
     if (i == 0) {
-      p.act_by(p.publish());
+      if (p.async.sync_every == 1) { p.act_by(p.publish()); }
     } else {
       p.aside->put({.metrics = read_metrics(checkpoint, behind_name(i - 1, "metrics")),
                     .skipped = {},

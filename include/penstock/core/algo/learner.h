@@ -94,6 +94,7 @@ class Learner {
 struct AsyncConfig {
   static constexpr std::int64_t kMeasured = -1;
   std::int64_t max_lag = 1;          // updates; kMeasured is auto
+  std::int64_t sync_every = 1;       // updates
   std::int64_t sampler_threads = 0;  // 0: as many as `threads`
 
   template <class Visitor>
@@ -104,6 +105,10 @@ struct AsyncConfig {
         "learner learns. 0: they take turns; auto: 0, or 1 where that measures clearly faster when "
         "the run begins",
         Range{0, 16, true, kMeasured});
+    visit("sync_every", sync_every,
+          "updates after which samplers take up the newest weights; a rollout's policy is up to "
+          "sync_every - 1 updates further behind",
+          Range{1, 1000});
     visit("sampler_threads", sampler_threads,
           "threads that step envs, beside those of the learner; auto: as many as `threads`. Never "
           "changes results",

@@ -33,7 +33,8 @@ class Journal {
   std::vector<std::string> lines_;
 };
 
-/// Replaces a file whole, old contents or new at any instant. Makes the directory.
+/// Replaces a file whole, old contents or new at any instant. Makes the directory. IoError (exit
+/// 73) when it cannot be written.
 void replace_text(const std::string& path, const std::string& text);
 
 }  // namespace penstock

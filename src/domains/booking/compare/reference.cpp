@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/base/program.h"
+#include "penstock/core/store/journal.h"
 #include "penstock/core/store/temporary_folder.h"
 
 namespace penstock::booking {
@@ -89,33 +87,6 @@ OrderedJson day_json(const PromisedDay& day) {
           {"duration", duration}};
 }
 
-void write(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) { throw IoError(path + ": cannot be written", Exit::cannot_create); }
-}
-
-std::string quoted(const std::string& word) {
-  std::string out = "'";
-  for (const char c : word) { out += c == '\'' ? std::string("'\\''") : std::string(1, c); }
-  return out + "'";
-}
-
-/// What a command prints, and its exit code.
-std::pair<std::string, int> output_of(const std::string& command) {
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) { throw IoError("no process can be started", Exit::failed); }
-  std::string out;
-  char buffer[4096];
-  for (std::size_t n = 1; n > 0;) {
-    n = std::fread(buffer, 1, sizeof(buffer), pipe);
-    out.append(buffer, n);
-  }
-  const int status = pclose(pipe);
-  return {out, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
-}
-
 }  // namespace
 
 std::vector<std::optional<Cost>> solve_by_pyvrp(std::span<const PromisedDay> days,
@@ -124,11 +95,11 @@ std::vector<std::optional<Cost>> solve_by_pyvrp(std::span<const PromisedDay> day
       {"seconds", options.seconds}, {"seed", options.seed}, {"days", OrderedJson::array()}};
   for (const PromisedDay& day : days) { task["days"].push_back(day_json(day)); }
   const TemporaryFolder folder;
-  write(folder / "solve.py", kScript);
-  write(folder / "task.json", to_text(task));
-  const auto [text, code] =
-      output_of(fmt::format("{} {} {}", quoted(options.python), quoted(folder / "solve.py"),
-                            quoted(folder / "task.json")));
+  replace_text(folder / "solve.py", kScript);
+  replace_text(folder / "task.json", to_text(task));
+  std::string text;
+  const int code = run_program({options.python, folder / "solve.py", folder / "task.json"},
+                               "--python", [&](const std::string& line) { text += line + "\n"; });
   if (code == kNoPyvrp) {
     throw UsageError(
         fmt::format("--reference pyvrp: {} has no PyVRP that knows pickups and drop-offs; install "

@@ -5,6 +5,7 @@
 namespace penstock::booking {
 namespace {
 
+/// HH:MM:SS.
 std::string clock_text(std::int64_t time) {
   return fmt::format("{:02}:{:02}:{:02}", time / 3600, time / 60 % 60, time % 60);
 }

@@ -9,6 +9,7 @@
 #include "domains/cage2/cli/files.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/store/journal.h"
 
 namespace penstock::cage2 {
 namespace {
@@ -73,8 +74,10 @@ void write_agent(const BluePlayer& player, bool sampled, const std::string& fold
   require_playable(player);
   make_folder(folder, "--out");
   const fs::path to(folder);
-  for (const AgentFile& file : kAgentFiles) { write_file(to / file.name, std::string(file.text)); }
-  write_file(to / "agent.json", to_text(settings_json(player, sampled)) + "\n");
+  for (const AgentFile& file : kAgentFiles) {
+    replace_text(to / file.name, std::string(file.text));
+  }
+  replace_text(to / "agent.json", to_text(settings_json(player, sampled)) + "\n");
   player.run->player.model->save((to / "policy.safetensors").string());
 }
 

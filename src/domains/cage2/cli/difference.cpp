@@ -40,14 +40,6 @@ double permutation_p(const std::vector<double>& first, const std::vector<double>
 
 }  // namespace
 
-Estimate estimate(const std::vector<double>& values) {
-  const double n = values.size();
-  const double mean = sum_of(values) / n;
-  double squares = 0;
-  for (const double value : values) { squares += (value - mean) * (value - mean); }
-  return {mean, values.size() < 2 ? 0 : std::sqrt(squares / (n - 1) / n)};
-}
-
 Difference difference(const std::vector<double>& first, const std::vector<double>& second) {
   const Estimate a = estimate(first);
   const Estimate b = estimate(second);

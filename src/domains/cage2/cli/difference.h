@@ -3,14 +3,6 @@
 
 namespace penstock::cage2 {
 
-/// Mean and standard error of a sample.
-struct Estimate {
-  double mean = 0;
-  double std_error = 0;
-};
-/// Of at least one number; the error of one alone is 0.
-Estimate estimate(const std::vector<double>& values);
-
 /// A difference of two means, the second minus the first.
 struct Difference {
   double mean = 0;

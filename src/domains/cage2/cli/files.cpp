@@ -2,18 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
+#include <filesystem>
 
 #include "penstock/core/base/errors.h"
 
 namespace penstock::cage2 {
-
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) { throw IoError(path.string() + ": cannot be written", Exit::cannot_create); }
-}
 
 void make_folder(const std::string& path, const std::string& option) {
   std::error_code error;

@@ -48,10 +48,16 @@ struct Scores {
 
 // ---- Playing
 
-/// The game's keys into the game, the other keys of the env into what is changed of the run.
-void apply_changes(const Settings& changes, Simulator::Config& game, Settings& of_run) {
-  std::vector<Field> fields = fields_of(game, "env.");
+/// What --set changes: keys of the game, which the board plays by, and other keys of the run's env.
+struct Changes {
   Settings of_game;
+  Settings of_run;
+};
+
+Changes sort_changes(const Settings& changes) {
+  Simulator::Config game;
+  const std::vector<Field> fields = fields_of(game, "env.");
+  Changes sorted;
   for (const Setting& change : changes.all()) {
     if (change.path == "env.red" || change.path == "env.mix" || change.path == "env.max_steps") {
       throw UsageError("--set " + change.path +
@@ -62,9 +68,9 @@ void apply_changes(const Settings& changes, Simulator::Config& game, Settings& o
       throw UsageError("--set " + change.path + ": expected a key of the env, as env.green=true");
     }
     const bool is_rule = std::ranges::find(fields, change.path, &Field::path) != fields.end();
-    (is_rule ? of_game : of_run).append(change);
+    (is_rule ? sorted.of_game : sorted.of_run).append(change);
   }
-  penstock::apply(fields, of_game);
+  return sorted;
 }
 
 void score_run(const BoardArgs& args, const std::string& dir, const Catalog& catalog,
@@ -72,12 +78,12 @@ void score_run(const BoardArgs& args, const std::string& dir, const Catalog& cat
   const auto note = [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); };
   RunChoice choice = args.run;
   choice.dir = dir;
-  Simulator::Config unused;
-  apply_changes(args.changes, unused, choice.changes);
+  const Changes changes = sort_changes(args.changes);
+  choice.changes = changes.of_run;
   const TrainedRun run = open_run(choice, catalog, note);
   Simulator::Config game = board_rules(args.rules, wrapper_of(run));
-  Settings known;
-  apply_changes(args.changes, game, known);
+  std::vector<Field> fields = fields_of(game, "env.");
+  penstock::apply(fields, changes.of_game);
   scores.boards.push_back(
       score_board(trained_player(run, catalog, args.sampled), game, args.options));
   scores.runs.push_back({dir, run.plan->config().seed, run.timesteps, game.wrapper});

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -15,11 +14,10 @@
 #include "domains/cage2/cli/verbs.h"
 #include "penstock/core/base/config.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/store/journal.h"
 
 namespace penstock::cage2 {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct PlayArgs {
   BlueChoice blue;
@@ -68,7 +66,7 @@ Scene play_episode(BluePlayer& player, Simulator& simulator, Scene scene, std::u
 
 void draw(const PlayArgs& args, const Scene& scene) {
   if (args.svg.empty()) { return; }
-  write_file(fs::path(args.svg) / fmt::format("step-{:03}.svg", scene.step), picture(scene));
+  replace_text(fmt::format("{}/step-{:03}.svg", args.svg, scene.step), picture(scene));
 }
 
 /// Step by step where there is one episode, else a line for each.
@@ -107,7 +105,7 @@ Exit play(const PlayArgs& args, const Catalog& catalog) {
                                     });
     costs.push_back(last.total_tenths);
     const std::string line = log.line();
-    if (i == 0 && !args.html.empty()) { write_file(args.html, episode_page(first.title, line)); }
+    if (i == 0 && !args.html.empty()) { replace_text(args.html, episode_page(first.title, line)); }
     if (args.json) { fmt::print("{}\n", line); }
   }
   if (!args.json && args.episodes > 1) { print_mean(costs); }

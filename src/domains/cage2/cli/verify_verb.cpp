@@ -2,25 +2,24 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <vector>
 
 #include "domains/cage2/cli/agent_folder.h"
 #include "domains/cage2/cli/difference.h"
-#include "domains/cage2/cli/program.h"
 #include "domains/cage2/cli/verbs.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/base/program.h"
 #include "penstock/core/base/random.h"
+#include "penstock/core/base/student.h"
+#include "penstock/core/store/temporary_folder.h"
+#include "penstock/domains/cage2/workflow/leaderboard.h"
 
 namespace penstock::cage2 {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array<int, 3> kVerifiedLengths = {30, 50, 100};  // the first steps of one episode
-constexpr std::array<const char*, 3> kAttackers = {"bline", "meander", "sleep"};
 
 struct VerifyArgs {
   BlueChoice run;
@@ -33,10 +32,11 @@ struct VerifyArgs {
   bool json = false;
 };
 
-/// The returns of one attacker's episodes after each of the lengths.
+/// The returns of one attacker's episodes after each of the board's lengths: the first steps of one
+/// episode.
 struct Returns {
   std::string red;
-  std::array<std::vector<double>, kVerifiedLengths.size()> after;
+  std::array<std::vector<double>, kBoardLengths.size()> after;
 };
 
 // ---- The real program
@@ -55,14 +55,14 @@ Returns& of_red(RealGames& games, const std::string& red) {
 /// A line of evaluate.py.
 void read_line(const std::string& line, RealGames& games) {
   try {
-    const Json json = Json::parse(line);
+    const Json json = parse_json(line);
     if (json.contains("cyborg")) {
       games.version = json.at("cyborg").get<std::string>();
       games.rules = json.at("rules").get<std::string>();
       return;
     }
     Returns& returns = of_red(games, json.at("red").get<std::string>());
-    for (std::size_t i = 0; i < kVerifiedLengths.size(); ++i) {
+    for (std::size_t i = 0; i < kBoardLengths.size(); ++i) {
       returns.after[i].push_back(json.at("returns").at(i).get<double>());
     }
   } catch (const Json::exception& error) {
@@ -89,7 +89,7 @@ RealGames play_really(const VerifyArgs& args, const std::string& agent) {
   const auto whole = [&](const Returns& returns) {
     return std::ssize(returns.after.back()) == args.episodes;
   };
-  if (code != 0 || games.reds.size() != kAttackers.size() ||
+  if (code != 0 || games.reds.size() != kBoardReds.size() ||
       !std::ranges::all_of(games.reds, whole)) {
     throw DataError(fmt::format(
         "--cyborg {}: the games ended with exit code {} before all were played; what went wrong "
@@ -105,14 +105,14 @@ Simulator::Config native_game(const BluePlayer& player, const std::string& rules
                               const std::string& red) {
   Simulator::Config game = config_of(source_of(rules));
   game.red = red;
-  game.max_steps = kVerifiedLengths.back();
+  game.max_steps = kBoardLengths.back();
   game.wrapper = player.game.wrapper;
   return game;
 }
 
 Returns play_natively(const VerifyArgs& args, BluePlayer& player, const std::string& rules,
                       std::size_t red) {
-  Returns returns{kAttackers[red], {}};
+  Returns returns{kBoardReds[red], {}};
   Simulator simulator(native_game(player, rules, returns.red));
   const RandomKey key{
       .seed = args.seed, .owner = static_cast<std::uint32_t>(red), .stream = Stream::evaluate};
@@ -123,14 +123,14 @@ Returns play_natively(const VerifyArgs& args, BluePlayer& player, const std::str
     simulator.reset(seed, {row, {}});
     player.blue->reset(seed);
     int cost = 0;
-    for (int step = 1; step <= kVerifiedLengths.back(); ++step) {
+    for (int step = 1; step <= kBoardLengths.back(); ++step) {
       const std::int64_t action = player.blue->act(simulator.obs()).action;
       const Simulator::Trace trace = simulator.advance(action);
       player.blue->note(action, trace.blue_flag, simulator.obs());
       cost += trace.cost_tenths;
-      const auto* length = std::ranges::find(kVerifiedLengths, step);
-      if (length != kVerifiedLengths.end()) {
-        returns.after[length - kVerifiedLengths.begin()].push_back(-cost / 10.0);
+      const auto* length = std::ranges::find(kBoardLengths, step);
+      if (length != kBoardLengths.end()) {
+        returns.after[length - kBoardLengths.begin()].push_back(-cost / 10.0);
       }
     }
   }
@@ -158,8 +158,8 @@ Verdict hold_against(const std::vector<Returns>& native, const RealGames& real) 
   Verdict verdict;
   for (const Returns& theirs : real.reds) {
     const auto ours = std::ranges::find(native, theirs.red, &Returns::red);
-    for (std::size_t i = 0; i < kVerifiedLengths.size(); ++i) {
-      verdict.cells.push_back({theirs.red, kVerifiedLengths[i], estimate(ours->after[i]),
+    for (std::size_t i = 0; i < kBoardLengths.size(); ++i) {
+      verdict.cells.push_back({theirs.red, kBoardLengths[i], estimate(ours->after[i]),
                                estimate(theirs.after[i]),
                                difference(ours->after[i], theirs.after[i])});
       verdict.lowest_p = std::min(verdict.lowest_p, verdict.cells.back().difference.p);
@@ -218,29 +218,6 @@ void print_verified(const VerifyArgs& args, const RealGames& real, const std::st
              verdict.lowest_p);
 }
 
-/// A folder that goes with this object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string path = (fs::temp_directory_path() / "penstock-agent-XXXXXX").string();
-    if (::mkdtemp(path.data()) == nullptr) {
-      throw IoError(path + ": cannot be made; set TMPDIR to a folder that can be written",
-                    Exit::cannot_create);
-    }
-    path_ = path;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 /// Fails when the returns differ.
 Exit verify(const VerifyArgs& args, const Catalog& catalog) {
   if (!fs::is_directory(args.cyborg)) {
@@ -255,7 +232,7 @@ Exit verify(const VerifyArgs& args, const Catalog& catalog) {
   const RealGames real = play_really(args, folder.path());
   const std::string rules = args.rules == "auto" ? real.rules : args.rules;
   std::vector<Returns> native;
-  for (std::size_t red = 0; red < kAttackers.size(); ++red) {
+  for (std::size_t red = 0; red < kBoardReds.size(); ++red) {
     native.push_back(play_natively(args, player, rules, red));
   }
   const Verdict verdict = hold_against(native, real);

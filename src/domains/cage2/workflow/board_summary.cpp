@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "penstock/core/base/random.h"
 #include "penstock/core/base/student.h"
@@ -10,17 +9,9 @@
 namespace penstock::cage2 {
 namespace {
 
-double mean_total(std::span<const double> totals) {
-  return std::accumulate(totals.begin(), totals.end(), 0.0) / static_cast<double>(totals.size());
-}
-
 /// Half of Student's 95 % interval of the mean.
 double student_half(std::span<const double> totals) {
-  const double mean = mean_total(totals);
-  double squares = 0;
-  for (const double total : totals) { squares += (total - mean) * (total - mean); }
-  const auto n = static_cast<double>(totals.size());
-  return student_quantile(totals.size() - 1) * std::sqrt(squares / (n - 1) / n);
+  return student_quantile(totals.size() - 1) * estimate(totals).std_error;
 }
 
 /// The percentiles of the interquartile means of runs drawn with replacement.
@@ -45,13 +36,13 @@ void bootstrap(std::span<const double> totals, BoardSummary& summary) {
 double interquartile_mean(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t cut = values.size() / 4;
-  return mean_total(std::span(values).subspan(cut, values.size() - 2 * cut));
+  return estimate(std::span(values).subspan(cut, values.size() - 2 * cut)).mean;
 }
 
 BoardSummary summarise(std::span<const Board> boards) {
   std::vector<double> totals;
   for (const Board& board : boards) { totals.push_back(board.total); }
-  BoardSummary summary{.total = mean_total(totals), .iqm = interquartile_mean(totals)};
+  BoardSummary summary{.total = estimate(totals).mean, .iqm = interquartile_mean(totals)};
   if (boards.size() >= kBootstrapRuns) {
     summary.interval_of = IntervalOf::iqm;
     bootstrap(totals, summary);

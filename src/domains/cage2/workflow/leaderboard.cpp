@@ -1,38 +1,21 @@
 #include "penstock/domains/cage2/workflow/leaderboard.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <variant>
 
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/random.h"
+#include "penstock/core/base/student.h"
 #include "penstock/core/train/engine.h"
 #include "penstock/domains/cage2/sim/replay.h"
 
 namespace penstock::cage2 {
 namespace {
 
-constexpr std::array<const char*, 3> kReds = {"bline", "meander", "sleep"};
-constexpr std::array<int, 3> kLengths = {30, 50, 100};
-
 // ---- The board
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / values.size();
-}
-
-double std_error_of(const std::vector<double>& values) {
-  if (values.size() < 2) { return 0; }
-  const double mean = mean_of(values);
-  double squares = 0;
-  for (const double value : values) { squares += (value - mean) * (value - mean); }
-  const double n = values.size();
-  return std::sqrt(squares / (n - 1) / n);
-}
 
 /// One change of the rules and its games' returns, cell by cell.
 void add_cell(AuditRow& row, const std::vector<double>& as_is, const std::vector<double>& changed) {
@@ -41,9 +24,10 @@ void add_cell(AuditRow& row, const std::vector<double>& as_is, const std::vector
     owed[i] = as_is[i] - changed[i];
     row.differing += owed[i] != 0 ? 1 : 0;
   }
-  row.total += mean_of(changed);
-  row.owed += mean_of(owed);
-  row.std_error = std::hypot(row.std_error, std_error_of(owed));
+  const Estimate difference = estimate(owed);
+  row.total += estimate(changed).mean;
+  row.owed += difference.mean;
+  row.std_error = std::hypot(row.std_error, difference.std_error);
 }
 
 Simulator::Config changed_game(Simulator::Config game, const RuleChange& change) {
@@ -57,8 +41,8 @@ Simulator::Config changed_game(Simulator::Config game, const RuleChange& change)
 void score_cell(const PlayGames& play, BoardGames games, Board& board) {
   const std::vector<double> returns = play(games);
   const Simulator::Config game = games.game;
-  board.cells.push_back(
-      {game.red, static_cast<int>(game.max_steps), mean_of(returns), std_error_of(returns)});
+  const Estimate score = estimate(returns);
+  board.cells.push_back({game.red, static_cast<int>(game.max_steps), score.mean, score.std_error});
   for (AuditRow& row : board.audit) {
     games.game = changed_game(game, row.change);
     add_cell(row, returns, play(games));
@@ -194,8 +178,8 @@ Board score_board(const PlayGames& play, const Simulator::Config& game,
   if (options.audit) {
     for (const RuleChange& change : rule_changes(game)) { board.audit.push_back({change}); }
   }
-  for (const char* red : kReds) {
-    for (const int steps : kLengths) {
+  for (const char* red : kBoardReds) {
+    for (const int steps : kBoardLengths) {
       const std::uint32_t number = board.cells.size();
       const RandomKey key{.seed = options.seed, .owner = number, .stream = Stream::evaluate};
       BoardGames games{game, options.episodes, Random(key).next64()};

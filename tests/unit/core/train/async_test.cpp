@@ -71,6 +71,38 @@ std::string digest_of(const Settings& settings) {
   return train_in(settings, folder / "run").digest;
 }
 
+/// Stopped three times in mid-rollout, a run has the bits and the lines of one that was not.
+void check_resumed(const Settings& settings) {
+  const TemporaryFolder whole;
+  const Summary expected = train_in(settings, whole / "run");
+  CHECK(expected.updates == 10);  // all that was sampled is learnt from
+
+  const TemporaryFolder broken;
+  for (const std::int64_t until : {200, 1000, 1500}) {
+    std::atomic<bool> stop{false};
+    RunListener stopper;
+    stopper.progress = [&](const Progress& p) { stop = stop || p.timesteps >= until; };
+    CHECK(train_in(settings, broken / "run", stop, stopper).preempted);
+  }
+  const Summary rest = train_in(settings, broken / "run");
+  CHECK(rest.digest == expected.digest);
+  CHECK(rest.updates == expected.updates);
+  CHECK(rest.episodes == expected.episodes);
+  CHECK(rest.eval.mean_reward == expected.eval.mean_reward);
+  CHECK((untimed_lines(broken / "run") == untimed_lines(whole / "run")));
+}
+
+/// What the log says of each update.
+std::vector<double> logged_lags(const Settings& settings) {
+  const TemporaryFolder folder;
+  train_in(settings, folder / "run");
+  std::vector<double> lags;
+  for (const Json& line : untimed_lines(folder / "run")) {
+    if (line.contains("async/lag")) { lags.push_back(line.at("async/lag")); }
+  }
+  return lags;
+}
+
 }  // namespace
 
 TEST_CASE("without a lag APPO is PPO and IMPALA is A2C, bit for bit, on every env") {
@@ -100,35 +132,25 @@ TEST_CASE("a lag has bits of its own, whatever the threads") {
 TEST_CASE("with a lag, every env stops in mid-rollout and resumes to the same bits and lines") {
   for (const EnvEntry& entry : default_catalog().envs) {
     INFO(entry.name);
-    const Settings settings = lagged(entry.name, "appo", 2);
-    const TemporaryFolder whole;
-    const Summary expected = train_in(settings, whole / "run");
-    CHECK(expected.updates == 10);  // all that was sampled is learnt from
+    check_resumed(lagged(entry.name, "appo", 2));
+  }
+}
 
-    const TemporaryFolder broken;
-    for (const std::int64_t until : {200, 1000, 1500}) {
-      std::atomic<bool> stop{false};
-      RunListener stopper;
-      stopper.progress = [&](const Progress& p) { stop = stop || p.timesteps >= until; };
-      CHECK(train_in(settings, broken / "run", stop, stopper).preempted);
-    }
-    const Summary rest = train_in(settings, broken / "run");
-    CHECK(rest.digest == expected.digest);
-    CHECK(rest.updates == expected.updates);
-    CHECK(rest.episodes == expected.episodes);
-    CHECK(rest.eval.mean_reward == expected.eval.mean_reward);
-    CHECK((untimed_lines(broken / "run") == untimed_lines(whole / "run")));
+TEST_CASE("so does a sampler that takes up new weights every third update only") {
+  for (const int lag : {0, 1, 2}) {
+    INFO(lag);
+    Settings settings = lagged("cartpole", "appo", lag);
+    settings.add_assignment("async.sync_every=3", "test");
+    CHECK(digest_of(settings) != digest_of(lagged("cartpole", "appo", lag)));
+    check_resumed(settings);
   }
 }
 
 TEST_CASE("a rollout is learnt by a policy that is max_lag updates ahead, less at the beginning") {
-  const TemporaryFolder folder;
-  train_in(lagged("cartpole", "appo", 2), folder / "run");
-  std::vector<double> lags;
-  for (const Json& line : untimed_lines(folder / "run")) {
-    if (line.contains("async/lag")) { lags.push_back(line.at("async/lag")); }
-  }
-  CHECK(lags == std::vector<double>{0, 1, 2, 2, 2, 2, 2, 2, 2, 2});
+  Settings settings = lagged("cartpole", "appo", 2);
+  CHECK(logged_lags(settings) == std::vector<double>{0, 1, 2, 2, 2, 2, 2, 2, 2, 2});
+  settings.add_assignment("async.sync_every=3", "test");  // versions 0, 3 and 6 are acted by
+  CHECK(logged_lags(settings) == std::vector<double>{0, 1, 2, 3, 4, 2, 3, 4, 2, 3});
 }
 
 TEST_CASE("weights that are set count from the next rollout on, whatever is behind") {

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -8,6 +9,10 @@
 #include "penstock/domains/cage2/sim/simulator.h"
 
 namespace penstock::cage2 {
+
+/// The attackers and the lengths of an episode that the leader board has.
+inline constexpr std::array<const char*, 3> kBoardReds = {"bline", "meander", "sleep"};
+inline constexpr std::array<int, 3> kBoardLengths = {30, 50, 100};
 
 /// The games of one cell of the challenge's leader board.
 struct BoardGames {

@@ -98,8 +98,8 @@ TEST_CASE("no policy drives less than the bound, whose planner is better and fre
   CHECK(bound_of(setup, pool, options).costs == bound.costs);
 }
 
-TEST_CASE("a missing interpreter or package is told with the remedy") {
+TEST_CASE("a missing interpreter is told with the option that names another") {
   const std::vector<PromisedDay> days = {{.instance = line_of_two(), .served = {0, 1}}};
   CHECK_THROWS_WITH_AS(std::ignore = solve_by_pyvrp(days, {.python = "/no/such/python"}),
-                       doctest::Contains("pip install pyvrp"), UsageError);
+                       doctest::Contains("--python /no/such/python"), UsageError);
 }

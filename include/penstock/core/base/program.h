@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace penstock::cage2 {
+namespace penstock {
 
 /// Runs a program to its end, found as a shell finds it, and gives each line of its standard output
 /// to `tell`, without the line's end. Its standard error is ours; it reads nothing. No shell is
@@ -12,4 +12,4 @@ namespace penstock::cage2 {
 int run_program(const std::vector<std::string>& words, const std::string& option,
                 const std::function<void(const std::string&)>& tell);
 
-}  // namespace penstock::cage2
+}  // namespace penstock

@@ -1,4 +1,4 @@
-#include "domains/cage2/cli/program.h"
+#include "penstock/core/base/program.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -14,7 +14,7 @@
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves it to us
 
-namespace penstock::cage2 {
+namespace penstock {
 namespace {
 
 /// A child whose standard output we read. It ends with this object.
@@ -102,4 +102,4 @@ int run_program(const std::vector<std::string>& words, const std::string& option
   return child.wait();
 }
 
-}  // namespace penstock::cage2
+}  // namespace penstock

@@ -1,4 +1,4 @@
-#include "domains/cage2/cli/program.h"
+#include "penstock/core/base/program.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 
 #include "penstock/core/base/errors.h"
 
-namespace penstock::cage2 {
+namespace penstock {
 namespace {
 
 TEST_CASE("a program's lines are told as they are, and its exit code is given") {
@@ -36,4 +36,4 @@ TEST_CASE("a program does not outlive a reader that gives up") {
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock
