@@ -34,7 +34,7 @@ RunConfig config_of(RunConfig config, std::int64_t epoch) {
   return config;
 }
 
-std::size_t thread_count(const RunConfig& config, const Shards& shards) {
+std::size_t pool_size(const RunConfig& config, const Shards& shards) {
   const std::int64_t wanted = config.threads > 0 ? config.threads : 1;
   return std::min(static_cast<std::size_t>(wanted), shards.count());
 }
@@ -80,7 +80,7 @@ struct RemoteSampler::Parts {
         head(make_action_head(envs->spec().action, config.net.squash)),
         policy(make_policy(plan, envs->spec(), 1)),
         shape(policy.shape(envs->spec(), head, 0)),
-        pool({.num_threads = thread_count(config, shards),
+        pool({.num_threads = pool_size(config, shards),
               .pin = false,
               .on_start = use_one_torch_thread}),
         fragment(envs->spec(), plan.horizon(), static_cast<std::int64_t>(shards.num_envs())),

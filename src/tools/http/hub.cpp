@@ -35,6 +35,8 @@ bool Hub::evict_one() {
                    [](const auto& connection) { return !connection->waits_for_answer(); });
   if (found == connections_.end()) { return false; }
   ++metrics_.evicted;
+  // A copy: what follows takes it out of connections_.
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
   const std::shared_ptr<Connection> kept = *found;
   kept->close();
   return true;
@@ -59,6 +61,8 @@ void Hub::make_room() {
                      [](const auto& connection) { return connection->can_let_go(); });
     if (found == connections_.end()) { return; }  // all of it is waiting for workers
     ++metrics_.evicted;
+    // A copy: what follows takes it out of connections_.
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     const std::shared_ptr<Connection> kept = *found;
     kept->let_go();
   }

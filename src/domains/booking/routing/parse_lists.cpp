@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kColumns = {"x",    "y",    "earliest", "latest",
                                                       "to_x", "to_y", "load"};
-enum Column : std::size_t { kX, kY, kEarliest, kLatest, kToX, kToY, kLoad, kNumColumns };
+enum Column : std::size_t { kX, kY, kEarliest, kLatest, kToX, kToY, kLoadColumn, kNumColumns };
 /// What the columns are called in a list of degrees.
 constexpr std::array<std::string_view, kNumColumns> kDegreeColumns = {
     "lon", "lat", "earliest", "latest", "to_lon", "to_lat", "load"};
@@ -121,8 +121,8 @@ RequestRow read_row(const std::vector<std::string_view>& cells, const Columns& c
   row.window = {.earliest = time_in(cell(kEarliest), "earliest", scan),
                 .latest = time_in(cell(kLatest), "latest", scan)};
   if (row.window.latest < row.window.earliest) { scan.fail("latest lies before earliest"); }
-  if (places[kLoad] != kAbsent) {
-    const double load = number_in(cell(kLoad), "load", scan);
+  if (places[kLoadColumn] != kAbsent) {
+    const double load = number_in(cell(kLoadColumn), "load", scan);
     if (!(load >= 0 && load <= 1e6) || load != std::floor(load)) {
       scan.fail("load is not a whole number from 0 to 1000000");
     }

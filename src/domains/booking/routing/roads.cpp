@@ -7,13 +7,13 @@ namespace penstock::booking {
 namespace {
 
 /// The points as two arrays of floats: what the compiler makes vectors of.
-struct Columns {
+struct PointColumns {
   std::vector<float> x;
   std::vector<float> y;
 };
 
 /// One row of both matrices. Compiled without errno, so that the square root is one instruction.
-void fill_row(const Columns& at, std::size_t from, const Roads& roads,
+void fill_row(const PointColumns& at, std::size_t from, const Roads& roads,
               Metres* __restrict distance,     // [nodes]
               Seconds* __restrict duration) {  // [nodes]
   const float* const x = at.x.data();
@@ -37,7 +37,7 @@ void fill_row(const Columns& at, std::size_t from, const Roads& roads,
 }  // namespace
 
 void fill_matrices(const Roads& roads, Instance& instance) {
-  thread_local Columns columns;
+  thread_local PointColumns columns;
   const std::size_t nodes = instance.num_nodes();
   columns.x.resize(nodes);
   columns.y.resize(nodes);
