@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "domains/cage2/cli/verbs.h"
 #include "penstock/core/base/thread_pool.h"
@@ -22,6 +23,7 @@ struct SearchArgs {
   std::string rule = "B";
   bool json = false;
   bool keep_runs = false;
+  Settings changes;  // of every training
 };
 
 double number_of(const std::string& flag, const std::string& text) {
@@ -45,8 +47,31 @@ int workers_of(const std::string& text) {
   return static_cast<int>(value);
 }
 
+/// Keys that the search sets by itself, and by which of its flags.
+std::string flag_of(const std::string& key) {
+  if (key == "env.order") { return "the search chooses orders"; }
+  if (key == "env.red") { return "use --red"; }
+  if (key == "env.rules") { return "use --rules"; }
+  if (key == "env.compliance_rule") { return "use --compliance-rule"; }
+  if (key == "env.num_envs") { return "use --n-envs"; }
+  if (key == "rollout.steps") { return "use --update-every-steps"; }
+  if (key == "seed") { return "use --seed"; }
+  return "";
+}
+
+std::vector<std::string> texts_of(const Settings& changes) {
+  std::vector<std::string> texts;
+  for (const Setting& change : changes.all()) {
+    const std::string flag = flag_of(change.path);
+    if (!flag.empty()) { throw UsageError(fmt::format("--set {}: {}", change.path, flag)); }
+    texts.push_back(fmt::format("{}={}", change.path, change.text));
+  }
+  return texts;
+}
+
 SearchOptions options_of(const SearchArgs& args) {
   SearchOptions options = args.options;
+  options.settings = texts_of(args.changes);
   options.job.compliance_rule = args.rule.front();
   if (args.beta != "auto") { options.beta = number_of("--beta", args.beta); }
   options.workers = workers_of(args.workers);
@@ -80,24 +105,62 @@ void print_games(const SearchOptions& options, const SearchResult& result) {
   const TypeSet at_risk = types_at_risk(options.job);
   fmt::print(
       "against {} the 120 orders are {} games, by which types red ever takes; orders of one game "
-      "differ by training noise alone:\n",
+      "differ by training noise alone",
       options.job.red, num_games(at_risk));
-  for (const GameRow& row : games_of(result.trials, at_risk)) {
+  fmt::print("{}\n", options.all_orders ? ":" : ", and one of each is tried");
+  if (!options.all_orders) { return; }
+  for (const GameRow& row : games_of(result.measured, at_risk)) {
     fmt::print("  {:<55} {:9.2f}, {:.2f} to {:.2f} of {} order{}, {} compliant\n",
                order_text(row.order), row.mean, row.least, row.most, row.num_orders,
                row.num_orders == 1 ? "" : "s", row.num_compliant);
   }
 }
 
+void print_noise(const Noise& noise) {
+  if (noise.freedom == 0) {
+    fmt::print("no order was trained twice (--seeds): what a training seed changes is not known\n");
+    return;
+  }
+  fmt::print("trainings of one order differ by a standard deviation of {:.2f}\n",
+             std::sqrt(noise.variance));
+}
+
+void print_ranking(const SearchResult& result) {
+  for (const int place : result.ranking) {
+    const Measured& order = result.measured[place];
+    const WorkflowResult& r = order.result;
+    fmt::print("  {:<55} {:9.2f} ± {:<6.2f} {} run{}, compliance {:.1f} %{}\n", order_text(r.order),
+               r.mean_return, half_width(r, result.noise), order.runs.size(),
+               order.runs.size() == 1 ? "" : "s", 100 * r.compliance,
+               r.compliant ? "" : ", does not comply");
+  }
+}
+
+void print_truth(const GroundTruth& truth) {
+  if (!truth.regret) { return; }
+  const Measured& top = truth.all[truth.best];
+  fmt::print("by {} fresh training seeds of each order: best {}, {:.2f}; ", top.runs.size(),
+             order_text(top.result.order), top.result.mean_return);
+  if (truth.rank_of_best > 0) {
+    fmt::print("the search's best is number {} of {}\n", truth.rank_of_best, truth.all.size());
+  } else {
+    fmt::print("the search's best does not count\n");
+  }
+  print_regret(*truth.regret);
+}
+
 void print_text(const SearchOptions& options, const SearchResult& result) {
   if (result.best) {
-    const WorkflowResult& r = result.trials[*result.best].result;
-    fmt::print("best of {}: {}, {:.2f} ± {:.2f}, compliance {:.1f} %\n", result.trials.size(),
-               order_text(r.order), r.mean_return, r.std_error, 100 * r.compliance);
+    const WorkflowResult& r = result.measured[*result.best].result;
+    fmt::print("best of {}: {}, {:.2f} ± {:.2f} (95 %), compliance {:.1f} %\n",
+               result.measured.size(), order_text(r.order), r.mean_return,
+               half_width(r, result.noise), 100 * r.compliance);
   } else {
-    fmt::print("none of {} orders complied\n", result.trials.size());
+    fmt::print("none of {} orders complied\n", result.measured.size());
   }
-  if (result.truth && result.truth->regret) { print_regret(*result.truth->regret); }
+  print_ranking(result);
+  print_noise(result.noise);
+  if (result.truth) { print_truth(*result.truth); }
   print_games(options, result);
   fmt::print("{}/report.html\n", options.out);
 }
@@ -109,26 +172,31 @@ fs::path run_of(const SearchOptions& options, const WorkflowJob& job) {
 }
 
 /// Trains where the policy can be found again; what a killed search left there half done is not.
-WorkflowResult train_anew(const SearchOptions& options, const WorkflowJob& job) {
+WorkflowResult train_anew(const SearchArgs& args, const SearchOptions& options,
+                          const WorkflowJob& job) {
   const fs::path dir = run_of(options, job);
   fs::remove_all(dir);
-  return train_workflow(job, {.changes = {}, .dir = dir.string()});
+  return train_workflow(job, {.changes = args.changes, .dir = dir.string()});
 }
 
-/// The best order's run, trained again if an earlier search threw it away. The others go unless
+/// The best order's runs, trained again if an earlier search threw them away. The others go unless
 /// they are to be kept.
-std::string kept_run(const SearchOptions& options, const SearchResult& result, bool keep_all) {
-  std::string best;
+std::set<fs::path> kept_runs(const SearchArgs& args, const SearchOptions& options,
+                             const SearchResult& result) {
+  std::set<fs::path> best;
   if (result.best) {
-    const WorkflowJob job = job_of(options, result.trials[*result.best].index);
-    best = run_of(options, job).string();
-    if (!fs::exists(best)) { train_anew(options, job); }
+    const Measured& order = result.measured[*result.best];
+    for (int k = 0; k < static_cast<int>(std::ssize(order.runs)); ++k) {
+      const WorkflowJob job = job_of(options, order.index, k);
+      if (!fs::exists(run_of(options, job))) { train_anew(args, options, job); }
+      best.insert(run_of(options, job));
+    }
   }
   const fs::path runs = fs::path(options.out) / "runs";
-  if (keep_all || !fs::exists(runs)) { return best; }
+  if (args.keep_runs || !fs::exists(runs)) { return best; }
   std::vector<fs::path> others;
   for (const fs::directory_entry& entry : fs::directory_iterator(runs)) {
-    if (entry.path() != best) { others.push_back(entry.path()); }
+    if (!best.contains(entry.path())) { others.push_back(entry.path()); }
   }
   for (const fs::path& other : others) { fs::remove_all(other); }
   return best;
@@ -138,21 +206,25 @@ Exit run(const SearchArgs& args) {
   SearchOptions options = options_of(args);
   if (!args.json) { options.on_result = tell; }
   const bool real = options.evaluator == "ppo";
-  const SearchResult result = run_search(
-      options, real ? Evaluate([&](const WorkflowJob& job) { return train_anew(options, job); })
-                    : Evaluate(args.synthetic));
+  const SearchResult result = run_search(options, real ? Evaluate([&](const WorkflowJob& job) {
+                                           return train_anew(args, options, job);
+                                         })
+                                                       : Evaluate(args.synthetic));
   write_results(options.out, options, result);
-  const std::string policy = real ? kept_run(options, result, args.keep_runs) : "";
+  const std::set<fs::path> policies =
+      real ? kept_runs(args, options, result) : std::set<fs::path>{};
   if (args.json) {
     fmt::print("{}\n", summary_json(options, result));
   } else {
     print_text(options, result);
-    if (!policy.empty()) { fmt::print("the best order's policy: {}\n", policy); }
+    for (const fs::path& policy : policies) {
+      fmt::print("a policy of the best order: {}\n", policy.string());
+    }
   }
   return Exit::ok;
 }
 
-/// What an evaluation is.
+/// What a training is.
 void add_job(Options& verb, SearchArgs& args) {
   WorkflowJob& job = args.options.job;
   verb.add("--red", job.red, "the attacker: bline, meander, sleep or mix").show_default();
@@ -165,6 +237,10 @@ void add_job(Options& verb, SearchArgs& args) {
            "average compliance that ends a training run early; a run below it is left out of "
            "the fit")
       .within(0.0, 1.0)
+      .show_default();
+  verb.add("--min-episodes-per-env", job.min_episodes_per_env,
+           "episodes that each env must have had before a training may end early")
+      .positive()
       .show_default();
   verb.add("--update-every-steps", job.update_every_steps, "steps of each env per update")
       .positive()
@@ -180,16 +256,22 @@ void add_job(Options& verb, SearchArgs& args) {
 
 /// How orders are picked.
 void add_search(Options& verb, SearchOptions& options, SearchArgs& args) {
-  verb.add("--n-workflows", options.num_workflows, "orders to evaluate, of 120").show_default();
+  verb.add("--n-workflows", options.num_workflows, "evaluations of orders").show_default();
+  verb.add("--seeds", options.num_seeds,
+           "trainings of an evaluation, each with a seed of its own; their spread is the noise")
+      .positive()
+      .show_default();
+  verb.add_flag("--all-orders", options.all_orders,
+                "search all 120 orders, none twice; else one order of each game, the promising "
+                "again");
   verb.add("--initial", options.num_initial,
-           "orders that are evaluated first, far apart from each other")
+           "evaluations before anything is learnt from, of orders far apart from each other")
       .show_default();
   verb.add("--batch", options.batch, "orders picked at a time").show_default();
   verb.add("--beta", args.beta,
            "beta of the upper bounds mean + sqrt(beta) std; auto: it grows with time")
       .show_default();
-  verb.add_flag("--fit-noise", options.fit_noise, "fit one more variance of all evaluations");
-  verb.add_flag("!--any-compliance", options.only_compliant, "count runs that do not comply too");
+  verb.add_flag("!--any-compliance", options.only_compliant, "count orders that do not comply too");
   verb.add_flag("!--blind-to-compliance", options.learn_compliance,
                 "do not learn which orders rarely comply");
 }
@@ -197,20 +279,25 @@ void add_search(Options& verb, SearchOptions& options, SearchArgs& args) {
 void add_rest(Options& verb, SearchOptions& options, SearchArgs& args) {
   verb.add_flag("!--no-baselines", options.baselines,
                 "leave out random search, fixed orders and PPO without an order");
-  verb.add_flag("--exhaustive", options.exhaustive, "evaluate all 120 orders and measure regret");
-  verb.add("--repetitions", options.repetitions,
-           "repetitions of search and random search, for the regret")
+  verb.add_flag("--exhaustive", options.exhaustive,
+                "train every order with seeds that no search uses, and measure regret by them");
+  verb.add("--truth-seeds", options.truth_seeds, "trainings of each order for that")
+      .positive()
       .show_default();
-  verb.add_flag(
-      "--retrain", options.retrain,
-      "repetitions train anew instead of looking results up in the exhaustive evaluation");
-  verb.add("--workers", args.workers, "evaluations at a time, or auto; never changes results")
+  verb.add("--repetitions", options.repetitions,
+           "repetitions of search and random search for the regret, with training seeds of their "
+           "own")
+      .show_default();
+  verb.add("--workers", args.workers, "trainings at a time, or auto; never changes results")
       .show_default();
   verb.add("--out", options.out,
            "folder for the journal, the tables and report.html (default runs/cage2-search-RED); a "
            "search that was killed goes on from the journal");
   verb.add_flag("--keep-runs", args.keep_runs,
-                "keep the run of every order in OUT/runs, not of the best alone");
+                "keep the runs of every order in OUT/runs, not of the best alone");
+  verb.add_repeated_call(
+      "--set", [&args](const std::string& text) { args.changes.add_assignment(text, "--set"); },
+      "change any key of the trainings: --set env.mask=order (may be repeated)");
   verb.add_flag("--json", args.json, "one line of JSON on stdout");
   // For tests and for looking at a report without training.
   verb.add("--evaluator", options.evaluator, "").one_of({"ppo", "synthetic"}).hide();

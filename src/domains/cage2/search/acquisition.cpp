@@ -51,10 +51,11 @@ std::vector<int> left_of(const Flags& taken) {
   return left;
 }
 
-std::vector<int> farthest(const Flags& taken) {
+std::vector<int> farthest(const Flags& taken, const Flags& barred) {
   std::vector<int> found;
   int best = 0;
   for (const int order : left_of(taken)) {
+    if (barred[order]) { continue; }
     const int distance = distance_to(taken, order);
     if (distance > best) { found.clear(); }
     if (distance >= best) { found.push_back(order); }
@@ -65,9 +66,9 @@ std::vector<int> farthest(const Flags& taken) {
 
 }  // namespace
 
-double beta_at(int t, double delta) {
+double beta_at(int t, double delta, int num_orders) {
   const double pi = std::numbers::pi;
-  return 2 * std::log(kNumOrders * static_cast<double>(t) * t * pi * pi / (6 * delta));
+  return 2 * std::log(num_orders * static_cast<double>(t) * t * pi * pi / (6 * delta));
 }
 
 Scores upper_bounds(const Posterior& posterior, double beta) {
@@ -103,11 +104,11 @@ std::vector<int> pick_batch(std::span<const Measurement> data, const Hyper& hype
   return picks;
 }
 
-std::vector<int> pick_apart(int size, std::uint64_t seed, Flags taken) {
+std::vector<int> pick_apart(int size, std::uint64_t seed, Flags taken, const Flags& barred) {
   Random random(seed);
   std::vector<int> picks;
   while (std::ssize(picks) < size) {
-    const std::vector<int> far = farthest(taken);
+    const std::vector<int> far = farthest(taken, barred);
     if (far.empty()) { break; }
     const int pick = far[random.below(far.size())];
     picks.push_back(pick);

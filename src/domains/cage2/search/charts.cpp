@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
+#include <optional>
 
+#include "domains/cage2/search/gp_ucb.h"
 #include "penstock/tools/page/svg.h"
 
 namespace penstock::cage2::detail {
@@ -49,28 +53,34 @@ void chips(Svg& svg, double x, double y, const Order& order) {
 struct Bar {
   std::string label;  // empty: the order's chips
   const WorkflowResult* result;
+  double half;  // of the interval
   bool counts;
   bool baseline;
 };
 
-std::string describe(const WorkflowResult& r) {
+std::string describe(const WorkflowResult& r, double half) {
   return fmt::format("{}: {:.2f} ± {:.2f}, compliance {:.1f} %", order_text(r.order), r.mean_return,
-                     kNormal95 * r.std_error, 100 * r.compliance);
+                     half, 100 * r.compliance);
 }
 
 std::vector<Bar> bars_of(const SearchOptions& options, const SearchResult& result) {
   constexpr std::size_t kMost = 40;
   std::vector<Bar> bars;
+  const auto add = [&](const std::string& label, const Measured& order, const Noise& noise,
+                       bool baseline) {
+    const WorkflowResult& r = order.result;
+    bars.push_back(
+        {label, &r, half_width(r, noise), !label.empty() || usable(options, r), baseline});
+  };
   for (const int place : result.ranking) {
     if (bars.size() == kMost) { break; }
-    const WorkflowResult& r = result.trials[place].result;
-    bars.push_back({"", &r, usable(options, r), false});
+    add("", result.measured[place], result.noise, false);
   }
   if (!result.baselines) { return bars; }
-  for (const WorkflowResult& r : result.baselines->fixed) {
-    bars.push_back({"", &r, usable(options, r), true});
-  }
-  bars.push_back({"PPO without an order", &result.baselines->unconditioned, true, true});
+  const Noise noise = noise_of(result.baselines->fixed);
+  for (const Measured& order : result.baselines->fixed) { add("", order, noise, true); }
+  const Measured& plain = result.baselines->unconditioned;
+  add("PPO without an order", plain, noise_of({plain}), true);
   return bars;
 }
 
@@ -90,18 +100,18 @@ void draw_bar(Svg& svg, const Axis& x, double y, const Bar& bar, const search::P
            bar.counts ? "tick" : "tick stray");
   if (!std::isfinite(r.mean_return)) { return; }
   const std::string kind = bar.baseline ? "base" : bar.counts ? "search" : "stray";
-  const double half = kNormal95 * r.std_error;
-  if (std::isfinite(half)) {
-    svg.line(x(r.mean_return - half), y, x(r.mean_return + half), y, "whisker " + kind);
+  if (std::isfinite(bar.half)) {
+    svg.line(x(r.mean_return - bar.half), y, x(r.mean_return + bar.half), y, "whisker " + kind);
   }
-  svg.circle(x(r.mean_return), y, 4.5, bar.counts ? "dot " + kind : "ring " + kind, describe(r));
+  svg.circle(x(r.mean_return), y, 4.5, bar.counts ? "dot " + kind : "ring " + kind,
+             describe(r, bar.half));
 }
 
 Extent extent_of(const std::vector<Bar>& bars) {
   Extent extent;
   for (const Bar& bar : bars) {
-    extent.add(bar.result->mean_return - kNormal95 * bar.result->std_error);
-    extent.add(bar.result->mean_return + kNormal95 * bar.result->std_error);
+    extent.add(bar.result->mean_return - bar.half);
+    extent.add(bar.result->mean_return + bar.half);
   }
   return extent.padded();
 }
@@ -133,28 +143,80 @@ std::string ranking_chart(const SearchOptions& options, const SearchResult& resu
   return svg.str();
 }
 
-std::string heat_map(const std::array<double, search::kNumOrders>& values,
-                     const std::string& title) {
-  std::array<std::array<double, 5>, 5> mean{};  // [type][position]
-  std::array<std::array<int, 5>, 5> count{};
-  double sum = 0;
-  int finite = 0;
-  for (int i = 0; i < search::kNumOrders; ++i) {
-    if (!std::isfinite(values[i])) { continue; }
-    sum += values[i];
-    ++finite;
-    for (int p = 0; p < 5; ++p) {
-      mean[search::all_orders()[i][p]][p] += values[i];
-      ++count[search::all_orders()[i][p]][p];
+namespace {
+
+/// Of a mean over some orders, against that over all: 1/k - 1/n and -1/n.
+std::optional<search::Weights> weights_of(const std::vector<int>& orders, int type, int place) {
+  const auto has_type = [&](int index) { return search::all_orders()[index][place] == type; };
+  const auto k = std::ranges::count_if(orders, has_type);
+  const auto n = std::ssize(orders);
+  if (k == 0 || k == n) { return {}; }
+  search::Weights weights{};
+  for (const int index : orders) {
+    weights[index] =
+        (has_type(index) ? 1.0 / static_cast<double>(k) : 0.0) - 1.0 / static_cast<double>(n);
+  }
+  return weights;
+}
+
+template <class CellOf>
+HeatMap heat_of(const std::vector<int>& orders, CellOf cell_of) {
+  HeatMap cells;
+  for (int type = 0; type < 5; ++type) {
+    for (int place = 0; place < 5; ++place) {
+      const auto weights = weights_of(orders, type, place);
+      if (weights) { cells[type][place] = cell_of(*weights); }
     }
   }
-  const double centre = finite > 0 ? sum / finite : 0;
-  double widest = 1e-9;
-  for (int type = 0; type < 5; ++type) {
-    for (int p = 0; p < 5; ++p) {
-      mean[type][p] = count[type][p] > 0 ? mean[type][p] / count[type][p] : centre;
-      widest = std::max(widest, std::abs(mean[type][p] - centre));
+  return cells;
+}
+
+void draw_cell(Svg& svg, double x, double y, const HeatCell& cell, double widest) {
+  constexpr double kWidth = 55;
+  constexpr double kHeight = 35;
+  const bool told = cell.told && std::abs(cell.mean) > cell.half;
+  const double opacity = told ? 0.06 + 0.66 * std::abs(cell.mean) / widest : 0;
+  svg.rect(x, y, kWidth, kHeight, cell.mean >= 0 ? "warm" : "cool",
+           fmt::format("rx=\"4\" fill-opacity=\"{:.3f}\"", opacity));
+  if (!cell.told) { return; }
+  svg.text(x + kWidth / 2, y + 15,
+           fmt::format("{}{:.2f}", cell.mean >= 0 ? "+" : "\u2212", std::abs(cell.mean)),
+           "cell mid");
+  svg.text(x + kWidth / 2, y + 29, fmt::format("± {:.2f}", cell.half), "tick mid");
+}
+
+}  // namespace
+
+HeatMap believed_heat(const SearchResult& result) {
+  const Belief& belief = result.belief;
+  return heat_of(result.candidates, [&](const search::Weights& weights) -> HeatCell {
+    const search::Contrast found = search::contrast(belief.data, belief.hyper, weights);
+    return {found.mean, kNormal95 * found.std, !belief.data.empty()};
+  });
+}
+
+HeatMap true_heat(const SearchOptions& options, const SearchResult& result) {
+  std::vector<int> counted;
+  for (const Measured& order : result.truth->all) {
+    if (usable(options, order.result)) { counted.push_back(order.index); }
+  }
+  return heat_of(counted, [&](const search::Weights& weights) -> HeatCell {
+    double mean = 0;
+    double variance = 0;
+    for (const Measured& order : result.truth->all) {
+      const double weight = weights[order.index];
+      if (weight == 0) { continue; }
+      mean += weight * order.result.mean_return;
+      variance += std::pow(weight * order.result.std_error, 2);
     }
+    return {mean, kNormal95 * std::sqrt(variance), true};
+  });
+}
+
+std::string heat_map(const HeatMap& cells, const std::string& title) {
+  double widest = 1e-9;
+  for (const auto& row : cells) {
+    for (const HeatCell& cell : row) { widest = std::max(widest, std::abs(cell.mean)); }
   }
   constexpr double kCell = 58;
   constexpr double kHeight = 38;
@@ -171,19 +233,28 @@ std::string heat_map(const std::array<double, search::kNumOrders>& values,
     const double y = 52 + type * kHeight;
     svg.rect(0, y + kHeight / 2 - 6, 10, 10, fmt::format("type{}", type), "rx=\"2\"");
     svg.text(16, y + kHeight / 2 + 3, std::string(kTypeNames.at(type)), "label");
-    for (int p = 0; p < 5; ++p) {
-      const double off = mean[type][p] - centre;
-      svg.rect(
-          100 + p * kCell, y, kCell - 3, kHeight - 3, off >= 0 ? "warm" : "cool",
-          fmt::format("rx=\"4\" fill-opacity=\"{:.3f}\"", 0.06 + 0.66 * std::abs(off) / widest));
-      svg.text(100 + (p + 0.5) * kCell - 1.5, y + kHeight / 2 + 3,
-               fmt::format("{}{:.2f}", off >= 0 ? "+" : "\u2212", std::abs(off)), "cell mid");
-    }
+    for (int p = 0; p < 5; ++p) { draw_cell(svg, 100 + p * kCell, y, cells[type][p], widest); }
   }
   return svg.str();
 }
 
 namespace {
+
+/// What holds until the next evaluation, as a staircase.
+Points stepped(const Points& points) {
+  Points steps;
+  for (const auto& [x, y] : points) {
+    if (!steps.empty()) { steps.emplace_back(x, steps.back().second); }
+    steps.emplace_back(x, y);
+  }
+  return steps;
+}
+
+/// Over whole numbers of evaluations.
+Axis evaluations_axis(std::size_t count) {
+  const int whole = std::clamp(static_cast<int>(count) - 1, 1, 10);
+  return {1, static_cast<double>(count), 60, 840, whole};
+}
 
 Points points_of(const std::vector<Interval>& intervals, double Interval::*part, const Axis& x,
                  const Axis& y) {
@@ -191,7 +262,7 @@ Points points_of(const std::vector<Interval>& intervals, double Interval::*part,
   for (std::size_t t = 0; t < intervals.size(); ++t) {
     points.emplace_back(x(t + 1.0), y(std::clamp(intervals[t].*part, y.low(), y.high())));
   }
-  return points;
+  return stepped(points);
 }
 
 void draw_intervals(Svg& svg, const std::vector<Interval>& intervals, const Axis& x, const Axis& y,
@@ -206,16 +277,19 @@ Points line_of(const std::vector<double>& values, const Axis& x, const Axis& y) 
   for (std::size_t t = 0; t < values.size(); ++t) {
     if (std::isfinite(values[t])) { points.emplace_back(x(t + 1.0), y(values[t])); }
   }
-  return points;
+  return stepped(points);
 }
 
-// Not a number until something counts.
+/// What was measured, by then, of the order that was best by then. Not a number until something
+/// counts.
 std::vector<double> best_so_far(const SearchOptions& options, const std::vector<Trial>& trials) {
   std::vector<double> best;
-  double now = std::numeric_limits<double>::quiet_NaN();
+  std::vector<Trial> so_far;
   for (const Trial& trial : trials) {
-    if (usable(options, trial.result)) { now = std::fmax(now, trial.result.mean_return); }
-    best.push_back(now);
+    so_far.push_back(trial);
+    const std::vector<Measured> seen = measured_of(so_far);
+    const std::optional<int> now = best_of(options, seen);
+    best.push_back(now ? seen[*now].result.mean_return : std::numeric_limits<double>::quiet_NaN());
   }
   return best;
 }
@@ -226,7 +300,7 @@ std::string regret_chart(const Regret& regret) {
   for (const auto& each : regret.search) { extent.add(each.high); }
   for (const auto& each : regret.random) { extent.add(each.high); }
   Svg svg(860, 330, "Simple regret by number of evaluations");
-  const Axis x(1, regret.own.size(), 60, 840, 10);
+  const Axis x = evaluations_axis(regret.own.size());
   const Axis y(0, std::max(extent.high * 1.04, 1e-6), 280, 40);
   svg.frame(x, y, "evaluations", "simple regret");
   draw_intervals(svg, regret.random, x, y, "random");
@@ -247,105 +321,128 @@ std::string progress_chart(const SearchOptions& options, const SearchResult& res
   for (const double value : random) { extent.add(value); }
   extent = extent.padded();
   Svg svg(860, 330, "Best mean return by number of evaluations");
-  const Axis x(1, search.size(), 60, 840, 10);
+  const Axis x = evaluations_axis(search.size());
   const Axis y(extent.low, extent.high, 280, 40);
-  svg.frame(x, y, "evaluations", "best mean return so far");
+  svg.frame(x, y, "evaluations", "mean return of the best so far");
   svg.path(line_of(random, x, y), "curve random");
   svg.path(line_of(search, x, y), "curve search");
   return svg.str();
 }
 
-std::string belief_chart(const SearchOptions& options, const SearchResult& result) {
+namespace {
+
+/// The candidates, the most believed first.
+std::vector<int> by_belief(const SearchResult& result) {
+  std::vector<int> order = result.candidates;
+  std::ranges::stable_sort(order, std::greater{},
+                           [&](int i) { return result.belief.posterior.mean[i]; });
+  return order;
+}
+
+Extent extent_of_belief(const SearchResult& result) {
   const search::Posterior& belief = result.belief.posterior;
-  const std::vector<int> order = search::ranked(belief.mean);
   Extent extent;
-  for (int i = 0; i < search::kNumOrders; ++i) {
+  for (const int i : result.candidates) {
     extent.add(belief.mean[i] - kNormal95 * belief.std[i]);
     extent.add(belief.mean[i] + kNormal95 * belief.std[i]);
   }
   if (result.truth) {
-    for (const WorkflowResult& r : result.truth->all) { extent.add(r.mean_return); }
+    for (const Measured& order : result.truth->all) { extent.add(order.result.mean_return); }
   }
-  extent = extent.padded();
+  return extent.padded();
+}
+
+}  // namespace
+
+std::string belief_chart(const SearchOptions& options, const SearchResult& result) {
+  const search::Posterior& belief = result.belief.posterior;
+  const std::vector<int> order = by_belief(result);
+  const Extent extent = extent_of_belief(result);
   Svg svg(860, 340, "Belief of all orders");
-  const Axis x(0, search::kNumOrders + 1, 60, 840, 12);
+  const Axis x(0, static_cast<double>(order.size()) + 1, 60, 840, 12);
   const Axis y(extent.low, extent.high, 290, 40);
   svg.frame(x, y, "orders by falling belief", "mean return");
-  Points low;
-  Points mean;
-  Points high;
-  for (int rank = 0; rank < search::kNumOrders; ++rank) {
-    const int i = order[rank];
-    low.emplace_back(x(rank + 1), y(belief.mean[i] - kNormal95 * belief.std[i]));
-    mean.emplace_back(x(rank + 1), y(belief.mean[i]));
-    high.emplace_back(x(rank + 1), y(belief.mean[i] + kNormal95 * belief.std[i]));
+  std::map<int, double> place_of;  // on the axis
+  for (const int i : order) {
+    const double at = x(static_cast<double>(place_of.size()) + 1);
+    const double half = kNormal95 * belief.std[i];
+    svg.line(at, y(belief.mean[i] - half), at, y(belief.mean[i] + half), "believed");
+    svg.line(at - 3, y(belief.mean[i]), at + 3, y(belief.mean[i]), "whisker search");
+    place_of[i] = at;
   }
-  svg.band(low, high, "band search");
-  svg.path(mean, "curve search");
-  std::array<int, search::kNumOrders> rank_of{};
-  for (int rank = 0; rank < search::kNumOrders; ++rank) { rank_of[order[rank]] = rank + 1; }
+  const auto inside = [&](double value) { return value >= y.low() && value <= y.high(); };
+  const auto dot = [&](const Measured& each, const Noise& noise, double radius, const char* cls) {
+    const WorkflowResult& r = each.result;
+    if (!inside(r.mean_return)) { return; }
+    svg.circle(place_of.at(each.index), y(r.mean_return), radius, cls,
+               describe(r, half_width(r, noise)));
+  };
   if (result.truth) {
-    for (int i = 0; i < search::kNumOrders; ++i) {
-      const WorkflowResult& r = result.truth->all[i];
-      if (std::isfinite(r.mean_return)) {
-        svg.circle(x(rank_of[i]), y(r.mean_return), 2.2, "dot truth", describe(r));
-      }
-    }
+    const Noise noise = noise_of(result.truth->all);
+    for (const Measured& each : result.truth->all) { dot(each, noise, 2.2, "dot truth"); }
   }
-  for (const Trial& trial : result.trials) {
-    const WorkflowResult& r = trial.result;
-    if (!std::isfinite(r.mean_return) || r.mean_return < y.low() || r.mean_return > y.high()) {
-      continue;
-    }
-    svg.circle(x(rank_of[trial.index]), y(r.mean_return), 4,
-               usable(options, r) ? "dot search" : "ring stray", describe(r));
+  for (const Measured& each : result.measured) {
+    dot(each, result.noise, 4, usable(options, each.result) ? "dot search" : "ring stray");
   }
   return svg.str();
 }
 
+namespace {
+
+/// A training's curve and how it is drawn.
+struct Curve {
+  const WorkflowResult* run;
+  const char* cls;
+};
+
+/// The best order's last, on top.
+std::vector<Curve> curves_of(const SearchOptions& options, const SearchResult& result) {
+  std::vector<Curve> curves;
+  const auto add = [&](const Measured& order, const char* cls) {
+    for (const WorkflowResult& run : order.runs) { curves.push_back({&run, cls}); }
+  };
+  for (const int place : result.ranking) {
+    const Measured& order = result.measured[place];
+    if (result.best != place) { add(order, usable(options, order.result) ? "thin" : "thin stray"); }
+  }
+  if (result.baselines) { add(result.baselines->unconditioned, "curve base"); }
+  if (result.best) { add(result.measured[*result.best], "curve search"); }
+  return curves;
+}
+
+}  // namespace
+
 std::string curve_chart(const SearchOptions& options, const SearchResult& result, CurveKind kind) {
   const bool reward = kind == CurveKind::reward;
   const auto value_of = [&](const CurvePoint& p) { return reward ? p.reward : 100 * p.compliance; };
+  const std::vector<Curve> curves = curves_of(options, result);
   Extent steps;
   Extent values;
-  std::vector<const WorkflowResult*> all;  // the best last, on top
-  for (auto place = result.ranking.rbegin(); place != result.ranking.rend(); ++place) {
-    all.push_back(&result.trials[*place].result);
-  }
-  if (result.baselines) { all.push_back(&result.baselines->unconditioned); }
-  for (const WorkflowResult* each : all) {
-    for (const CurvePoint& point : each->curve) {
-      steps.add(point.steps);
+  for (const Curve& curve : curves) {
+    for (const CurvePoint& point : curve.run->curve) {
+      steps.add(static_cast<double>(point.steps));
       values.add(value_of(point));
     }
   }
-  if (!reward) { values = {0, 100}; }
-  values = reward ? values.padded() : values;
+  values = reward ? values.padded() : Extent{0, 100};
   Svg svg(420, 320, reward ? "Learning curves" : "Compliance while learning");
   const Axis x(0, steps.low > steps.high ? 1 : steps.high, 52, 408, 4);
   const Axis y(values.low, values.high, 270, 40);
   svg.frame(x, y, "training steps", reward ? "episode return" : "compliance, %");
-  const auto draw = [&](const WorkflowResult& r, const std::string& cls) {
-    Points points;
-    for (const CurvePoint& point : r.curve) {
-      const double value = value_of(point);
-      if (std::isfinite(value)) { points.emplace_back(x(point.steps), y(value)); }
-    }
-    svg.path(points, cls, describe(r));
-  };
   if (!reward) {
     const double threshold = y(100 * options.job.compliance_threshold);
     svg.line(x.from(), threshold, x.to(), threshold, "threshold");
   }
-  const WorkflowResult* best = result.best ? &result.trials[*result.best].result : nullptr;
-  for (const WorkflowResult* each : all) {
-    if (each == best || (result.baselines && each == &result.baselines->unconditioned)) {
-      continue;
+  for (const Curve& curve : curves) {
+    Points points;
+    for (const CurvePoint& point : curve.run->curve) {
+      const double value = value_of(point);
+      if (std::isfinite(value)) {
+        points.emplace_back(x(static_cast<double>(point.steps)), y(value));
+      }
     }
-    draw(*each, usable(options, *each) ? "thin" : "thin stray");
+    svg.path(points, curve.cls, describe(*curve.run, kNormal95 * curve.run->std_error));
   }
-  if (result.baselines) { draw(result.baselines->unconditioned, "curve base"); }
-  if (best != nullptr) { draw(*best, "curve search"); }
   return svg.str();
 }
 

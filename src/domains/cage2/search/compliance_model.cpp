@@ -26,11 +26,11 @@ double compliance_of(const SearchOptions& options, const WorkflowResult& result)
 }
 
 std::vector<Measurement> compliance_seen(const SearchOptions& options,
-                                         const std::vector<Trial>& trials) {
+                                         const std::vector<Measured>& orders) {
   std::vector<Measurement> data;
-  data.reserve(trials.size());
-  for (const Trial& trial : trials) {
-    data.push_back({trial.index, compliance_of(options, trial.result), 0});
+  data.reserve(orders.size());
+  for (const Measured& order : orders) {
+    data.push_back({order.index, compliance_of(options, order.result), 0});
   }
   return data;
 }
@@ -53,11 +53,11 @@ double normal_above(double z) { return 0.5 * std::erfc(z / std::numbers::sqrt2);
 
 }  // namespace
 
-Scores chance_to_comply(const SearchOptions& options, const std::vector<Trial>& trials) {
+Scores chance_to_comply(const SearchOptions& options, const std::vector<Measured>& orders) {
   Scores chance{};
   chance.fill(1);
-  if (trials.empty()) { return chance; }
-  const std::vector<Measurement> data = compliance_seen(options, trials);
+  if (orders.empty()) { return chance; }
+  const std::vector<Measurement> data = compliance_seen(options, orders);
   const Hyper hyper = search::fit_hyper(data, bounds_of(data));
   const search::Posterior belief = search::posterior(data, hyper);
   for (std::size_t i = 0; i < chance.size(); ++i) {

@@ -9,8 +9,6 @@
 namespace penstock::cage2 {
 namespace {
 
-constexpr TypeSet kAllTypes = (1U << kNumTypes) - 1;
-
 bool at_risk_of(TypeSet types, int type) { return (types >> type & 1U) != 0; }
 
 /// Hosts that red holds at any time of a game. Blue acts in one step of `pause`, at random.
@@ -55,15 +53,15 @@ Order canonical(const Order& order, TypeSet at_risk) {
   return result;
 }
 
-std::vector<GameRow> games_of(const std::vector<Trial>& trials, TypeSet at_risk) {
+std::vector<GameRow> games_of(const std::vector<Measured>& orders, TypeSet at_risk) {
   std::map<Order, GameRow> games;
-  for (const Trial& trial : trials) {
-    const double value = trial.result.mean_return;
-    const Order order = canonical(trial.result.order, at_risk);
+  for (const Measured& each : orders) {
+    const double value = each.result.mean_return;
+    const Order order = canonical(each.result.order, at_risk);
     GameRow& row = games.try_emplace(order, GameRow{.order = order, .least = value, .most = value})
                        .first->second;
     ++row.num_orders;
-    row.num_compliant += trial.result.compliant ? 1 : 0;
+    row.num_compliant += each.result.compliant ? 1 : 0;
     row.mean += (value - row.mean) / row.num_orders;
     row.least = std::min(row.least, value);
     row.most = std::max(row.most, value);

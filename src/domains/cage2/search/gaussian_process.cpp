@@ -62,6 +62,24 @@ Posterior posterior(std::span<const Measurement> data, const Hyper& hyper,
   return result;
 }
 
+Contrast contrast(std::span<const Measurement> data, const Hyper& hyper, const Weights& weights) {
+  const Eigen::Map<const detail::Vector> w(weights.data(), kNumOrders);
+  double prior = 0;
+  for (int a = 0; a < kNumOrders; ++a) {
+    for (int b = 0; b < kNumOrders; ++b) {
+      prior += w[a] * w[b] * std::exp(-hyper.lambda * kendall_distance(a, b));
+    }
+  }
+  prior *= hyper.signal_variance;
+  const double base = centre_of(data);
+  if (data.empty()) { return {base * w.sum(), std::sqrt(std::max(prior, 0.0))}; }
+  const Regression regression(data, hyper, base);
+  const detail::Vector reach = reach_of(data, hyper) * w;
+  const detail::Vector known = regression.factor.matrixL().solve(reach);
+  return {base * w.sum() + reach.dot(regression.alpha),
+          std::sqrt(std::max(prior - known.squaredNorm(), 0.0))};
+}
+
 double log_marginal(std::span<const Measurement> data, const Hyper& hyper) {
   return Regression(data, hyper, centre_of(data)).log_marginal();
 }

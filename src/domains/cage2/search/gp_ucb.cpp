@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "domains/cage2/search/compliance_model.h"
+#include "penstock/core/base/random.h"
 
 namespace penstock::cage2::detail {
 namespace {
@@ -15,20 +17,32 @@ using search::HyperBounds;
 using search::Measurement;
 
 std::vector<Measurement> observations(const SearchOptions& options,
-                                      const std::vector<Trial>& trials) {
+                                      const std::vector<Measured>& orders) {
   std::vector<Measurement> data;
-  for (const Trial& trial : trials) {
-    const WorkflowResult& r = trial.result;
+  for (const Measured& order : orders) {
+    const WorkflowResult& r = order.result;
     if (usable(options, r)) {
-      data.push_back({trial.index, r.mean_return, r.std_error * r.std_error});
+      data.push_back({order.index, r.mean_return, r.std_error * r.std_error});
     }
   }
   return data;
 }
 
-Flags taken_by(const std::vector<Trial>& trials) {
-  Flags taken{};
-  for (const Trial& trial : trials) { taken[trial.index] = true; }
+Flags outside(const Candidates& candidates) {
+  Flags barred{};
+  barred.fill(true);
+  for (const int index : candidates) { barred[index] = false; }
+  return barred;
+}
+
+Flags with_tried(Flags flags, const std::vector<Trial>& trials) {
+  for (const Trial& trial : trials) { flags[trial.index] = true; }
+  return flags;
+}
+
+/// Of a few games those that count are worth a second look; of 120 orders a new one tells more.
+Flags without(Flags taken, const std::vector<Measurement>& data) {
+  for (const Measurement& each : data) { taken[each.order] = false; }
   return taken;
 }
 
@@ -42,82 +56,116 @@ double variance_of(const std::vector<Measurement>& data) {
 
 // Around the spread of the data. A handful of points can be explained by any length scale, so the
 // search does without the extremes.
-HyperBounds bounds_of(const SearchOptions& options, const std::vector<Measurement>& data) {
+HyperBounds hyper_bounds(const std::vector<Measurement>& data) {
   const double variance = variance_of(data);
   HyperBounds bounds;
   bounds.lambda = {0.02, 2};
   bounds.signal_variance = {0.1 * variance, 100 * variance};
-  if (options.fit_noise) { bounds.noise_variance = {1e-4 * variance, variance}; }
   return bounds;
 }
 
-double beta_now(const SearchOptions& options, std::size_t evaluations) {
-  return options.beta.value_or(search::beta_at(evaluations + 1, options.delta));
-}
+/// A search as it goes.
+struct Course {
+  const SearchOptions& options;
+  const Candidates& candidates;
+  std::uint64_t seed;
+  std::vector<Trial> trials = {};
 
-std::vector<int> next_picks(const SearchOptions& options, std::uint64_t seed,
-                            const std::vector<Trial>& trials) {
-  const int left = options.num_workflows - std::ssize(trials);
-  if (trials.empty()) { return search::pick_apart(std::min(left, options.num_initial), seed, {}); }
-  const int size = std::min(left, options.batch);
-  const bool learns = options.only_compliant && options.learn_compliance;
-  const std::vector<Measurement> data = observations(options, trials);
-  Flags taken = taken_by(trials);
-  if (data.empty()) {
-    return learns ? pick_likeliest(size, chance_to_comply(options, trials), taken)
-                  : search::pick_apart(size, seed, taken);
+  [[nodiscard]] int left() const {
+    return options.num_workflows - static_cast<int>(std::ssize(trials));
   }
-  if (learns) { taken = without_unlikely(taken, chance_to_comply(options, trials), size); }
-  const Hyper hyper = search::fit_hyper(data, bounds_of(options, data));
-  return search::pick_batch(
-      data, hyper, {.size = size, .beta = beta_now(options, trials.size()), .liar = options.liar},
-      taken);
+  [[nodiscard]] double beta() const {
+    const int t = static_cast<int>(std::ssize(trials)) + 1;
+    const int among = static_cast<int>(std::ssize(candidates));
+    return options.beta.value_or(search::beta_at(t, options.delta, among));
+  }
+};
+
+std::vector<int> next_picks(const Course& course) {
+  const SearchOptions& options = course.options;
+  const Flags barred = outside(course.candidates);
+  if (course.trials.empty()) {
+    return search::pick_apart(std::min(course.left(), options.num_initial), course.seed, {},
+                              barred);
+  }
+  const int size = std::min(course.left(), options.batch);
+  const bool learns = options.only_compliant && options.learn_compliance;
+  const std::vector<Measured> orders = measured_of(course.trials);
+  const std::vector<Measurement> data = observations(options, orders);
+  const Flags tried = with_tried({}, course.trials);
+  Flags taken = with_tried(barred, course.trials);
+  if (std::ranges::count(taken, false) == 0) { taken = barred; }  // every game was tried
+  if (data.empty()) {
+    return learns ? pick_likeliest(size, chance_to_comply(options, orders), taken)
+                  : search::pick_apart(size, course.seed, tried, barred);
+  }
+  if (learns) { taken = without_unlikely(taken, chance_to_comply(options, orders), size); }
+  if (!options.all_orders) { taken = without(taken, data); }
+  const Hyper hyper = search::fit_hyper(data, hyper_bounds(data));
+  return search::pick_batch(data, hyper,
+                            {.size = size, .beta = course.beta(), .liar = options.liar}, taken);
 }
 
 void add(std::vector<Trial>& trials, const std::vector<int>& picks, const Measure& measure) {
   const int batch = trials.empty() ? 0 : trials.back().batch + 1;
-  std::vector<WorkflowResult> results = measure(picks);
+  std::map<int, int> evaluations;  // of each order, so far
+  for (const Trial& trial : trials) { ++evaluations[trial.index]; }
+  std::vector<Ask> asks;
+  for (const int pick : picks) { asks.push_back({pick, evaluations[pick]++}); }
+  std::vector<std::vector<WorkflowResult>> results = measure(asks);
   for (std::size_t i = 0; i < picks.size(); ++i) {
     trials.push_back({picks[i], batch, std::move(results[i])});
   }
 }
 
+bool at_an_end(double value, const search::Bounds& bounds) {
+  constexpr double kNear = 1e-6;
+  return value <= bounds.low * (1 + kNear) || value >= bounds.high * (1 - kNear);
+}
+
 }  // namespace
 
-std::vector<Trial> explore(const SearchOptions& options, std::uint64_t seed,
-                           const Measure& measure) {
-  std::vector<Trial> trials;
-  while (std::ssize(trials) < options.num_workflows) {
-    add(trials, next_picks(options, seed, trials), measure);
+std::vector<Trial> explore(const SearchOptions& options, const Candidates& candidates,
+                           std::uint64_t seed, const Measure& measure) {
+  Course course{options, candidates, seed};
+  while (course.left() > 0) { add(course.trials, next_picks(course), measure); }
+  return course.trials;
+}
+
+std::vector<Trial> explore_randomly(const SearchOptions& options, const Candidates& candidates,
+                                    std::uint64_t seed, const Measure& measure) {
+  const Flags barred = outside(candidates);
+  std::vector<int> picks;
+  for (std::uint32_t round = 0; std::ssize(picks) < options.num_workflows; ++round) {
+    const int left = options.num_workflows - static_cast<int>(std::ssize(picks));
+    const std::uint64_t of_round = round == 0 ? seed : episode_seed(seed, round, 0);
+    for (const int pick : search::pick_random(left, of_round, barred)) { picks.push_back(pick); }
   }
-  return trials;
-}
-
-std::vector<Trial> explore_randomly(const SearchOptions& options, std::uint64_t seed,
-                                    const Measure& measure) {
   std::vector<Trial> trials;
-  add(trials, search::pick_random(options.num_workflows, seed, {}), measure);
+  add(trials, picks, measure);
   return trials;
 }
 
-Belief fit_belief(const SearchOptions& options, const std::vector<Trial>& trials) {
+Belief fit_belief(const SearchOptions& options, const std::vector<Measured>& orders) {
   Belief belief;
-  const std::vector<Measurement> data = observations(options, trials);
-  belief.num_observations = static_cast<int>(data.size());
-  if (!data.empty()) {
-    belief.hyper = search::fit_hyper(data, bounds_of(options, data));
-    belief.log_marginal = search::log_marginal(data, belief.hyper);
+  belief.data = observations(options, orders);
+  belief.num_observations = static_cast<int>(belief.data.size());
+  if (!belief.data.empty()) {
+    const HyperBounds bounds = hyper_bounds(belief.data);
+    belief.hyper = search::fit_hyper(belief.data, bounds);
+    belief.lambda_at_bound = at_an_end(belief.hyper.lambda, bounds.lambda);
+    belief.log_marginal = search::log_marginal(belief.data, belief.hyper);
   }
-  belief.posterior = search::posterior(data, belief.hyper);
+  belief.posterior = search::posterior(belief.data, belief.hyper);
   return belief;
 }
 
-std::vector<int> rank(const SearchOptions& options, const std::vector<Trial>& trials) {
-  std::vector<int> places(trials.size());
+std::vector<int> rank(const SearchOptions& options, const std::vector<Measured>& orders) {
+  std::vector<int> places(orders.size());
   std::iota(places.begin(), places.end(), 0);
   std::stable_sort(places.begin(), places.end(), [&](int a, int b) {
-    const WorkflowResult& x = trials[a].result;
-    const WorkflowResult& y = trials[b].result;
+    const WorkflowResult& x = orders[a].result;
+    const WorkflowResult& y = orders[b].result;
     const bool counts = usable(options, x);
     if (counts != usable(options, y)) { return counts; }
     if (std::isfinite(x.mean_return) != std::isfinite(y.mean_return)) {
@@ -128,17 +176,10 @@ std::vector<int> rank(const SearchOptions& options, const std::vector<Trial>& tr
   return places;
 }
 
-std::optional<int> best_of(const SearchOptions& options, const std::vector<Trial>& trials,
-                           std::size_t count) {
-  std::optional<int> best;
-  for (std::size_t i = 0; i < count; ++i) {
-    const WorkflowResult& each = trials[i].result;
-    if (!usable(options, each)) { continue; }
-    if (!best || each.mean_return > trials[*best].result.mean_return) {
-      best = static_cast<int>(i);
-    }
-  }
-  return best;
+std::optional<int> best_of(const SearchOptions& options, const std::vector<Measured>& orders) {
+  if (orders.empty()) { return {}; }
+  const int first = rank(options, orders).front();
+  return usable(options, orders[first].result) ? std::optional(first) : std::nullopt;
 }
 
 }  // namespace penstock::cage2::detail

@@ -27,7 +27,7 @@ std::string hash_of(const std::string& text) {
 }
 
 OrderedJson header_of(const SearchOptions& options) {
-  OrderedJson shared = shared_json(options.job, options.evaluator);
+  OrderedJson shared = shared_json(options);
   shared["seed"] = options.seed;
   const std::string hash = hash_of(to_text(shared));
   return {{"journal", "cage2 search"}, {"format", kFormat}, {"hash", hash}, {"options", shared}};

@@ -60,49 +60,50 @@ Interval gain_of(const std::vector<double>& ours, const std::vector<double>& the
 
 double worst_return(const SearchOptions& options, const GroundTruth& truth) {
   double worst = std::numeric_limits<double>::infinity();
-  for (const WorkflowResult& each : truth.all) {
-    if (usable(options, each)) { worst = std::min(worst, each.mean_return); }
+  for (const Measured& each : truth.all) {
+    if (usable(options, each.result)) { worst = std::min(worst, each.result.mean_return); }
   }
   return worst;
 }
 
-}  // namespace
-
-int best_order(const SearchOptions& options, const std::vector<WorkflowResult>& all) {
-  int best = -1;
-  for (int i = 0; i < std::ssize(all); ++i) {
-    if (!usable(options, all[i])) { continue; }
-    if (best < 0 || all[i].mean_return > all[best].mean_return) { best = i; }
-  }
-  return best;
+/// The true value of the order that the trials choose; the worst when they choose none, or one that
+/// does not count.
+double chosen_return(const SearchOptions& options, const GroundTruth& truth,
+                     const std::vector<Trial>& trials) {
+  const std::vector<Measured> seen = measured_of(trials);
+  const std::optional<int> chosen = best_of(options, seen);
+  if (!chosen) { return worst_return(options, truth); }
+  const auto there = std::ranges::find(truth.all, seen[*chosen].index, &Measured::index);
+  return usable(options, there->result) ? there->result.mean_return : worst_return(options, truth);
 }
+
+}  // namespace
 
 std::vector<double> regret_of(const SearchOptions& options, const GroundTruth& truth,
                               const std::vector<Trial>& trials) {
-  const double top = truth.all[truth.best].mean_return;
-  const double worst = worst_return(options, truth);
+  const double top = truth.all[truth.best].result.mean_return;
   std::vector<double> regret;
-  for (std::size_t t = 1; t <= trials.size(); ++t) {
-    const auto chosen = best_of(options, trials, t);
-    const double value = chosen ? truth.all[trials[*chosen].index].mean_return : worst;
-    // An order that complied here but not in the truth may look better than the best; it is not.
-    regret.push_back(std::isfinite(value) ? std::max(top - value, 0.0) : top - worst);
+  std::vector<Trial> so_far;
+  for (const Trial& trial : trials) {
+    so_far.push_back(trial);
+    regret.push_back(top - chosen_return(options, truth, so_far));
   }
   return regret;
 }
 
 Regret measure_regret(const SearchOptions& options, const GroundTruth& truth,
-                      const std::vector<Trial>& own,
+                      const SearchResult& found,
                       const std::function<Measure(int repetition)>& measure_in) {
   Regret regret;
-  regret.own = regret_of(options, truth, own);
+  regret.own = regret_of(options, truth, found.trials);
   Curves search;
   Curves random;
   for (int r = 1; r <= options.repetitions; ++r) {
     const std::uint64_t seed = episode_seed(options.seed, search::kNumOrders + 2, r);
     const Measure measure = measure_in(r);
-    search.push_back(regret_of(options, truth, explore(options, seed, measure)));
-    random.push_back(regret_of(options, truth, explore_randomly(options, seed, measure)));
+    search.push_back(regret_of(options, truth, explore(options, found.candidates, seed, measure)));
+    random.push_back(
+        regret_of(options, truth, explore_randomly(options, found.candidates, seed, measure)));
   }
   if (search.empty()) { return regret; }
   regret.search = intervals_of(search);

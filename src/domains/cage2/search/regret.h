@@ -3,16 +3,14 @@
 
 namespace penstock::cage2::detail {
 
-/// The best usable one, or -1.
-int best_order(const SearchOptions& options, const std::vector<WorkflowResult>& all);
-
-/// Simple regret after 1, 2, ... trials.
+/// Simple regret after 1, 2, ... trials. What is chosen is the order that was measured best by
+/// then.
 std::vector<double> regret_of(const SearchOptions& options, const GroundTruth& truth,
                               const std::vector<Trial>& trials);
 
 /// Repeats search and random search. `measure_in(r)` evaluates within repetition r = 1, 2, ...
 Regret measure_regret(const SearchOptions& options, const GroundTruth& truth,
-                      const std::vector<Trial>& own,
+                      const SearchResult& found,
                       const std::function<Measure(int repetition)>& measure_in);
 
 }  // namespace penstock::cage2::detail

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "domains/cage2/search/gp_ucb.h"
 #include "domains/cage2/search/workflow_json.h"
 #include "penstock/core/base/json_value.h"
 #include "penstock/domains/cage2/search/games.h"
@@ -17,11 +19,32 @@ OrderedJson order_json(const Order& order) {
   return names;
 }
 
+/// Of a result without what only a single run has.
 OrderedJson named(const WorkflowResult& result) {
   OrderedJson json = {{"index", search::index_of(result.order)},
                       {"order", order_json(result.order)}};
   json.update(detail::result_json(result));
   json.erase("curve");
+  json.erase("digest");
+  return json;
+}
+
+OrderedJson runs_json(const std::vector<WorkflowResult>& runs) {
+  OrderedJson list = OrderedJson::array();
+  for (const WorkflowResult& run : runs) {
+    list.push_back({{"mean_return", run.mean_return},
+                    {"std_error", run.std_error},
+                    {"compliance", run.compliance},
+                    {"compliant", run.compliant},
+                    {"episodes", run.episodes},
+                    {"digest", run.digest}});
+  }
+  return list;
+}
+
+OrderedJson measured_json(const Measured& order) {
+  OrderedJson json = named(order.result);
+  json["runs"] = runs_json(order.runs);
   return json;
 }
 
@@ -29,10 +52,28 @@ OrderedJson trials_json(const std::vector<Trial>& trials) {
   OrderedJson list = OrderedJson::array();
   for (const Trial& trial : trials) {
     OrderedJson json = {{"batch", trial.batch}};
-    json.update(named(trial.result));
+    json.update(measured_json(measured_of({trial}).front()));
     list.push_back(json);
   }
   return list;
+}
+
+OrderedJson list_json(const std::vector<Measured>& orders) {
+  OrderedJson list = OrderedJson::array();
+  for (const Measured& order : orders) { list.push_back(measured_json(order)); }
+  return list;
+}
+
+OrderedJson noise_json(const Noise& noise) {
+  return {{"variance", noise.freedom > 0 ? OrderedJson(noise.variance) : OrderedJson()},
+          {"freedom", noise.freedom}};
+}
+
+OrderedJson best_json(const SearchResult& result) {
+  if (!result.best) { return {}; }
+  OrderedJson json = measured_json(result.measured[*result.best]);
+  json["half_width"] = half_width(result.measured[*result.best].result, result.noise);
+  return json;
 }
 
 OrderedJson interval_json(const Interval& interval) {
@@ -40,13 +81,14 @@ OrderedJson interval_json(const Interval& interval) {
 }
 
 OrderedJson options_json(const SearchOptions& options) {
-  OrderedJson json = detail::shared_json(options.job, options.evaluator);
+  OrderedJson json = detail::shared_json(options);
+  json["all_orders"] = options.all_orders;
   json["n_workflows"] = options.num_workflows;
+  json["seeds"] = options.num_seeds;
   json["initial"] = options.num_initial;
   json["batch"] = options.batch;
   json["beta"] = options.beta ? OrderedJson(*options.beta) : OrderedJson("auto");
   json["delta"] = options.delta;
-  json["fit_noise"] = options.fit_noise;
   json["only_compliant"] = options.only_compliant;
   json["learn_compliance"] = options.learn_compliance;
   json["seed"] = options.seed;
@@ -55,8 +97,8 @@ OrderedJson options_json(const SearchOptions& options) {
 
 OrderedJson belief_json(const Belief& belief) {
   return {{"lambda", belief.hyper.lambda},
+          {"lambda_at_bound", belief.lambda_at_bound},
           {"signal_variance", belief.hyper.signal_variance},
-          {"noise_variance", belief.hyper.noise_variance},
           {"log_marginal", belief.log_marginal},
           {"num_observations", belief.num_observations},
           {"mean", belief.posterior.mean},
@@ -65,14 +107,14 @@ OrderedJson belief_json(const Belief& belief) {
 
 OrderedJson ranking_json(const SearchResult& result) {
   OrderedJson ranking = OrderedJson::array();
-  for (const int place : result.ranking) { ranking.push_back(result.trials[place].index); }
+  for (const int place : result.ranking) { ranking.push_back(result.measured[place].index); }
   return ranking;
 }
 
 OrderedJson games_json(const SearchOptions& options, const SearchResult& result) {
   const TypeSet at_risk = types_at_risk(options.job);
   OrderedJson rows = OrderedJson::array();
-  for (const GameRow& row : games_of(result.trials, at_risk)) {
+  for (const GameRow& row : games_of(result.measured, at_risk)) {
     rows.push_back({{"order", order_json(row.order)},
                     {"orders_tried", row.num_orders},
                     {"compliant", row.num_compliant},
@@ -83,23 +125,18 @@ OrderedJson games_json(const SearchOptions& options, const SearchResult& result)
   return {{"of_120_orders", num_games(at_risk)}, {"tried", rows}};
 }
 
-std::optional<OrderedJson> best_random(const SearchOptions& options, const SearchResult& result) {
-  const WorkflowResult* best = nullptr;
-  for (const Trial& trial : result.baselines->random) {
-    if (!usable(options, trial.result)) { continue; }
-    if (best == nullptr || trial.result.mean_return > best->mean_return) { best = &trial.result; }
-  }
-  if (best == nullptr) { return {}; }
-  return named(*best);
+OrderedJson best_random(const SearchOptions& options, const SearchResult& result) {
+  const std::vector<Measured> orders = measured_of(result.baselines->random);
+  const std::optional<int> best = detail::best_of(options, orders);
+  return best ? measured_json(orders[*best]) : OrderedJson();
 }
 
 OrderedJson baselines_json(const SearchOptions& options, const SearchResult& result, bool whole) {
-  OrderedJson fixed = OrderedJson::array();
-  for (const WorkflowResult& each : result.baselines->fixed) { fixed.push_back(named(each)); }
-  OrderedJson json = {{"unconditioned", named(result.baselines->unconditioned)}, {"fixed", fixed}};
+  OrderedJson json = {{"unconditioned", measured_json(result.baselines->unconditioned)},
+                      {"fixed", list_json(result.baselines->fixed)}};
   json["unconditioned"].erase("index");
   json["unconditioned"].erase("order");
-  json["random_best"] = best_random(options, result).value_or(OrderedJson());
+  json["random_best"] = best_random(options, result);
   if (whole) { json["random"] = trials_json(result.baselines->random); }
   return json;
 }
@@ -119,23 +156,24 @@ OrderedJson regret_json(const Regret& regret) {
 
 OrderedJson truth_json(const GroundTruth& truth, bool whole) {
   OrderedJson json;
-  json["best"] = truth.best < 0 ? OrderedJson() : named(truth.all[truth.best]);
+  json["best"] = truth.best < 0 ? OrderedJson() : measured_json(truth.all[truth.best]);
+  json["rank_of_best"] = truth.rank_of_best > 0 ? OrderedJson(truth.rank_of_best) : OrderedJson();
+  json["noise"] = noise_json(noise_of(truth.all));
   json["regret"] = truth.regret ? regret_json(*truth.regret) : OrderedJson();
-  if (!whole) { return json; }
-  json["all"] = OrderedJson::array();
-  for (const WorkflowResult& each : truth.all) { json["all"].push_back(named(each)); }
+  if (whole) { json["all"] = list_json(truth.all); }
   return json;
 }
 
 // Not finite is an empty cell.
 std::string cell(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
-std::string measured_cells(const WorkflowResult* r) {
-  if (r == nullptr) { return ",,,,,,,,,,"; }
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}", cell(r->mean_return), cell(r->std_error),
-                     cell(r->compliance), r->compliant ? 1 : 0, r->stopped_early ? 1 : 0,
-                     r->episodes, r->steps, r->digest, cell(r->fixes), cell(r->lost_compliance),
-                     cell(r->worth));
+std::string measured_cells(const Measured* order) {
+  if (order == nullptr) { return ",,,,,,,,,,"; }
+  const WorkflowResult& r = order->result;
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}", order->runs.size(), cell(r.mean_return),
+                     cell(r.std_error), cell(r.compliance), r.compliant ? 1 : 0,
+                     r.stopped_early ? 1 : 0, r.episodes, r.steps, cell(r.fixes),
+                     cell(r.lost_compliance), cell(r.worth));
 }
 
 void add_curve(std::string& csv, const std::string& run, const WorkflowResult& result) {
@@ -149,68 +187,74 @@ void add_curve(std::string& csv, const std::string& run, const WorkflowResult& r
 
 std::string search_json(const SearchOptions& options, const SearchResult& result) {
   OrderedJson json = {
-      {"options", options_json(options)},
-      {"best", result.best ? named(result.trials[*result.best].result) : OrderedJson()},
-      {"ranking", ranking_json(result)},
-      {"games", games_json(options, result)},
-      {"trials", trials_json(result.trials)},
-      {"belief", belief_json(result.belief)}};
+      {"options", options_json(options)},     {"best", best_json(result)},
+      {"ranking", ranking_json(result)},      {"noise", noise_json(result.noise)},
+      {"games", games_json(options, result)}, {"orders", list_json(result.measured)},
+      {"trials", trials_json(result.trials)}, {"belief", belief_json(result.belief)}};
   if (result.baselines) { json["baselines"] = baselines_json(options, result, true); }
   if (result.truth) { json["exhaustive"] = truth_json(*result.truth, true); }
   return to_text(json, 1) + "\n";
 }
 
 std::string summary_json(const SearchOptions& options, const SearchResult& result) {
-  int compliant = 0;
-  for (const Trial& trial : result.trials) { compliant += trial.result.compliant ? 1 : 0; }
-  OrderedJson json = {
-      {"best", result.best ? named(result.trials[*result.best].result) : OrderedJson()},
-      {"evaluations", result.trials.size()},
-      {"compliant", compliant},
-      {"ranking", ranking_json(result)},
-      {"games", games_json(options, result)},
-      {"lambda", result.belief.hyper.lambda},
-      {"signal_variance", result.belief.hyper.signal_variance},
-      {"out", options.out}};
+  const auto compliant = std::ranges::count_if(
+      result.measured, [](const Measured& order) { return order.result.compliant; });
+  OrderedJson json = {{"best", best_json(result)},
+                      {"evaluations", result.trials.size()},
+                      {"compliant", compliant},
+                      {"ranking", ranking_json(result)},
+                      {"noise", noise_json(result.noise)},
+                      {"games", games_json(options, result)},
+                      {"lambda", result.belief.hyper.lambda},
+                      {"signal_variance", result.belief.hyper.signal_variance},
+                      {"out", options.out}};
   if (result.baselines) { json["baselines"] = baselines_json(options, result, false); }
   if (result.truth) { json["exhaustive"] = truth_json(*result.truth, false); }
   return to_text(json);
 }
 
 std::string orders_csv(const SearchOptions& options, const SearchResult& result) {
-  std::map<int, const Trial*> measured;
-  for (const Trial& trial : result.trials) { measured[trial.index] = &trial; }
+  std::map<int, const Measured*> measured;
+  std::map<int, const Measured*> truth;
+  for (const Measured& order : result.measured) { measured[order.index] = &order; }
+  if (result.truth) {
+    for (const Measured& order : result.truth->all) { truth[order.index] = &order; }
+  }
+  const auto in = [](const std::map<int, const Measured*>& orders, int index) -> const Measured* {
+    const auto found = orders.find(index);
+    return found == orders.end() ? nullptr : found->second;
+  };
   std::string csv =
-      "rank,index,order,belief_mean,belief_std,counted,mean_return,std_error,compliance,compliant,"
-      "stopped_early,episodes,steps,digest,fixes,lost_compliance,worth,exhaustive_mean_return,"
-      "exhaustive_std_error,"
-      "exhaustive_compliance\n";
+      "rank,index,order,belief_mean,belief_std,counted,runs,mean_return,std_error,compliance,"
+      "compliant,stopped_early,episodes,steps,fixes,lost_compliance,worth,exhaustive_mean_return,"
+      "exhaustive_std_error,exhaustive_compliance\n";
   int rank = 0;
   for (const int index : search::ranked(result.belief.posterior.mean)) {
-    const auto found = measured.find(index);
-    const WorkflowResult* mine = found == measured.end() ? nullptr : &found->second->result;
+    if (std::ranges::find(result.candidates, index) == result.candidates.end()) { continue; }
+    const Measured* mine = in(measured, index);
     csv +=
         fmt::format("{},{},{},{},{},{},{}", ++rank, index, order_text(search::all_orders()[index]),
                     result.belief.posterior.mean[index], result.belief.posterior.std[index],
-                    mine != nullptr && usable(options, *mine) ? 1 : 0, measured_cells(mine));
-    if (result.truth) {
-      const WorkflowResult& truth = result.truth->all[index];
-      csv += fmt::format(",{},{},{}\n", cell(truth.mean_return), cell(truth.std_error),
-                         cell(truth.compliance));
-    } else {
-      csv += ",,,\n";
-    }
+                    mine != nullptr && usable(options, mine->result) ? 1 : 0, measured_cells(mine));
+    const Measured* fresh = in(truth, index);
+    csv += fresh == nullptr
+               ? ",,,\n"
+               : fmt::format(",{},{},{}\n", cell(fresh->result.mean_return),
+                             cell(fresh->result.std_error), cell(fresh->result.compliance));
   }
   return csv;
 }
 
 std::string curves_csv(const SearchResult& result) {
   std::string csv = "run,index,steps,reward,compliance\n";
-  for (const Trial& trial : result.trials) { add_curve(csv, "search", trial.result); }
+  const auto add = [&csv](const char* name, const std::vector<WorkflowResult>& runs) {
+    for (const WorkflowResult& run : runs) { add_curve(csv, name, run); }
+  };
+  for (const Trial& trial : result.trials) { add("search", trial.runs); }
   if (result.baselines) {
-    for (const Trial& trial : result.baselines->random) { add_curve(csv, "random", trial.result); }
-    for (const WorkflowResult& each : result.baselines->fixed) { add_curve(csv, "fixed", each); }
-    add_curve(csv, "unconditioned", result.baselines->unconditioned);
+    for (const Trial& trial : result.baselines->random) { add("random", trial.runs); }
+    for (const Measured& each : result.baselines->fixed) { add("fixed", each.runs); }
+    add("unconditioned", result.baselines->unconditioned.runs);
   }
   return csv;
 }

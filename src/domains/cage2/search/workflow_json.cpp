@@ -16,16 +16,23 @@ double later_number(const OrderedJson& json, const char* key) {
 
 }  // namespace
 
-OrderedJson shared_json(const WorkflowJob& job, const std::string& evaluator) {
-  return {{"evaluator", evaluator},
-          {"red", job.red},
-          {"rules", job.rules},
-          {"n_envs", job.n_envs},
-          {"train_episodes_per_env", job.train_episodes_per_env},
-          {"compliance_threshold", job.compliance_threshold},
-          {"update_every_steps", job.update_every_steps},
-          {"compliance_rule", std::string(1, job.compliance_rule)},
-          {"eval_episodes", job.eval_episodes}};
+OrderedJson shared_json(const SearchOptions& options) {
+  const WorkflowJob& job = options.job;
+  OrderedJson shared = {{"evaluator", options.evaluator},
+                        {"red", job.red},
+                        {"rules", job.rules},
+                        {"n_envs", job.n_envs},
+                        {"train_episodes_per_env", job.train_episodes_per_env},
+                        {"compliance_threshold", job.compliance_threshold},
+                        {"update_every_steps", job.update_every_steps},
+                        {"compliance_rule", std::string(1, job.compliance_rule)},
+                        {"eval_episodes", job.eval_episodes}};
+  // Not told at their defaults: journals of earlier versions lack them.
+  if (job.min_episodes_per_env != WorkflowJob{}.min_episodes_per_env) {
+    shared["min_episodes_per_env"] = job.min_episodes_per_env;
+  }
+  if (!options.settings.empty()) { shared["set"] = options.settings; }
+  return shared;
 }
 
 OrderedJson key_json(const WorkflowJob& job) {

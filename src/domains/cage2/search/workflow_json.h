@@ -1,13 +1,13 @@
 #pragma once
 
 #include "penstock/core/base/json_value.h"
-#include "penstock/domains/cage2/sim/workflow_job.h"
+#include "penstock/domains/cage2/search/search.h"
 
 namespace penstock::cage2::detail {
 
 /// What is left out of a job's shared part: order, conditioned, seed (told for each evaluation) and
 /// threads (no matter).
-OrderedJson shared_json(const WorkflowJob& job, const std::string& evaluator);
+OrderedJson shared_json(const SearchOptions& options);
 /// What tells evaluations of one journal apart.
 OrderedJson key_json(const WorkflowJob& job);
 

@@ -11,9 +11,9 @@ namespace penstock::cage2::search {
 using Scores = std::array<double, kNumOrders>;
 using Flags = std::array<bool, kNumOrders>;
 
-/// beta_t = 2 log(120 t^2 pi^2 / (6 delta)), t = 1, 2, ...: with it the regret of GP-UCB is bounded
-/// with probability 1 - delta (Srinivas et al., 2010).
-double beta_at(int t, double delta);
+/// beta_t = 2 log(n t^2 pi^2 / (6 delta)) for n orders, t = 1, 2, ...: with it the regret of GP-UCB
+/// is bounded with probability 1 - delta (Srinivas et al., 2010).
+double beta_at(int t, double delta, int num_orders = kNumOrders);
 
 /// mean + sqrt(beta) * std.
 Scores upper_bounds(const Posterior& posterior, double beta);
@@ -39,7 +39,8 @@ std::vector<int> pick_batch(std::span<const Measurement> data, const Hyper& hype
 
 /// `size` orders far from each other and from those taken, to begin with: each has the largest
 /// distance to the nearest, chance decides among equals. The first is drawn when none is taken.
-std::vector<int> pick_apart(int size, std::uint64_t seed, Flags taken);
+/// Barred ones are neither picked nor kept away from.
+std::vector<int> pick_apart(int size, std::uint64_t seed, Flags taken, const Flags& barred = {});
 
 /// `size` orders drawn without repetition among those not taken.
 std::vector<int> pick_random(int size, std::uint64_t seed, const Flags& taken);

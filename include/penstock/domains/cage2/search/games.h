@@ -5,6 +5,8 @@
 
 namespace penstock::cage2 {
 
+constexpr TypeSet kAllTypes = (1U << kNumTypes) - 1;
+
 /// The types of hosts that red takes in any of some 500 games of a job, against a Blue that sleeps
 /// and one that acts at random. By rule B the place of another type in an order changes nothing: a
 /// type that is never lost is never the most urgent one. By rule A, which asks what was fixed
@@ -26,8 +28,8 @@ struct GameRow {
   double least = 0;
   double most = 0;
 };
-/// Of all trials, the compliant or not, by falling mean.
-std::vector<GameRow> games_of(const std::vector<Trial>& trials, TypeSet at_risk);
+/// Of all orders, the compliant or not, by falling mean.
+std::vector<GameRow> games_of(const std::vector<Measured>& orders, TypeSet at_risk);
 
 /// How many games the 120 orders are: 6 where three types are at risk, 24 where four are.
 int num_games(TypeSet at_risk);

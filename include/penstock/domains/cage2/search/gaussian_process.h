@@ -41,6 +41,14 @@ double centre_of(std::span<const Measurement> data);
 Posterior posterior(std::span<const Measurement> data, const Hyper& hyper,
                     std::optional<double> centre = {});
 
+/// A sum of the values of all orders, each times its weight: what the process believes of it.
+struct Contrast {
+  double mean = 0;
+  double std = 0;
+};
+using Weights = std::array<double, kNumOrders>;
+Contrast contrast(std::span<const Measurement> data, const Hyper& hyper, const Weights& weights);
+
 /// log p(values | hyper), the values centred.
 double log_marginal(std::span<const Measurement> data, const Hyper& hyper);
 

@@ -34,13 +34,17 @@ WorkflowResult returned(int index, double value, bool compliant = true, double e
 }
 
 Trial tried(int index, double value, bool compliant = true) {
-  return {.index = index, .batch = 0, .result = returned(index, value, compliant)};
+  return {.index = index, .batch = 0, .runs = {returned(index, value, compliant)}};
+}
+
+Measured once(int index, double value, bool compliant = true) {
+  return measured_of({tried(index, value, compliant)}).front();
 }
 
 /// A truth in which order i returns -i, and the even ones comply.
 GroundTruth falling_truth() {
   GroundTruth truth;
-  for (int i = 0; i < kNumOrders; ++i) { truth.all.push_back(returned(i, -i, i % 2 == 0)); }
+  for (int i = 0; i < kNumOrders; ++i) { truth.all.push_back(once(i, -i, i % 2 == 0)); }
   truth.best = 0;
   return truth;
 }
@@ -157,33 +161,32 @@ TEST_CASE("regret is against the best that complies, by the truth of what would 
   const std::vector<double> regret = detail::regret_of(options, truth, trials);
   // While nothing has complied the worst that complies is chosen: order 118.
   CHECK(regret == std::vector<double>{118, 6, 6, 0});
-  // What complied by chance is no better than the best, though its return is.
+  // What complied by chance and not in truth counts as the worst, though its return is high.
   GroundTruth tempting = truth;
-  tempting.all[3].mean_return = 50;
-  CHECK(detail::regret_of(options, tempting, {tried(3, 9)}) == std::vector<double>{0});
+  tempting.all[3].result.mean_return = 50;
+  CHECK(detail::regret_of(options, tempting, {tried(3, 9)}) == std::vector<double>{118});
   options.only_compliant = false;
   CHECK(detail::regret_of(options, truth, trials) == std::vector<double>{7, 7, 7, 7});
 }
 
 TEST_CASE("the best order is the first of the highest that count") {
   SearchOptions options;
-  std::vector<WorkflowResult> all = {returned(0, 9, false), returned(1, 3), returned(2, 3)};
-  CHECK(detail::best_order(options, all) == 1);
+  std::vector<Measured> all = {once(0, 9, false), once(1, 3), once(2, 3)};
+  CHECK(detail::best_of(options, all) == 1);
   options.only_compliant = false;
-  CHECK(detail::best_order(options, all) == 0);
+  CHECK(detail::best_of(options, all) == 0);
   options.only_compliant = true;
-  all[1].compliant = all[2].compliant = false;
-  CHECK(detail::best_order(options, all) == -1);
+  all[1].result.compliant = all[2].result.compliant = false;
+  CHECK_FALSE(detail::best_of(options, all));
+  CHECK_FALSE(detail::best_of(options, {}));
 }
 
-TEST_CASE("trials are ranked by return, those that do not count behind, NaN last") {
+TEST_CASE("orders are ranked by return, those that do not count behind, NaN last") {
   const SearchOptions options;
-  std::vector<Trial> trials = {tried(0, 1), tried(1, 9, false), tried(2, 5), tried(3, 5),
-                               tried(4, std::nan(""))};
-  CHECK(detail::rank(options, trials) == std::vector<int>{2, 3, 0, 1, 4});
-  CHECK(detail::best_of(options, trials, 5) == 2);
-  CHECK(detail::best_of(options, trials, 2) == 0);
-  CHECK_FALSE(detail::best_of(options, trials, 0));
+  const std::vector<Measured> orders = {once(0, 1), once(1, 9, false), once(2, 5), once(3, 5),
+                                        once(4, std::nan(""))};
+  CHECK(detail::rank(options, orders) == std::vector<int>{2, 3, 0, 1, 4});
+  CHECK(detail::best_of(options, orders) == 2);
 }
 
 TEST_CASE("orders that hardly comply are passed over, as long as enough are left") {
@@ -211,8 +214,8 @@ TEST_CASE("orders that hardly comply are passed over, as long as enough are left
 TEST_CASE("the chance to comply falls near what did not and rises near what did") {
   SearchOptions options;
   CHECK(detail::chance_to_comply(options, {})[7] == 1);
-  const std::vector<Trial> trials = {tried(kFirst, 1, false), tried(kReverse, 1, true)};
-  const Scores chance = detail::chance_to_comply(options, trials);
+  const std::vector<Measured> orders = {once(kFirst, 1, false), once(kReverse, 1, true)};
+  const Scores chance = detail::chance_to_comply(options, orders);
   CHECK(chance[kFirst] < chance[kNeighbour]);
   CHECK(chance[kNeighbour] < chance[kReverse]);
   for (const double each : chance) {
@@ -241,8 +244,9 @@ TEST_CASE("intervals of many repetitions come close to the normal's") {
 TEST_CASE("the table of orders ranks all by belief and shows what was measured of a few") {
   SearchOptions options;
   SearchResult result;
-  result.trials = {tried(4, -10), tried(9, -3, false)};
+  result.measured = {once(4, -10), once(9, -3, false)};
   for (int i = 0; i < kNumOrders; ++i) {
+    result.candidates.push_back(i);
     result.belief.posterior.mean[i] = -i;
     result.belief.posterior.std[i] = 0.5;
   }
@@ -252,9 +256,9 @@ TEST_CASE("the table of orders ranks all by belief and shows what was measured o
   for (const std::string& line : lines) { CHECK(columns(line) == columns(lines[0])); }
   CHECK(lines[1] == "1,0,defender > enterprise > op_server > op_host > user,0,0.5,0,,,,,,,,,,,,,,");
   CHECK(lines[5].starts_with("5,4,"));
-  CHECK(lines[5].find(",-4,0.5,1,-10,1,0.97,1,0,") != std::string::npos);
-  CHECK(lines[10].find(",-9,0.5,0,-3,1,0.5,0,0,") != std::string::npos);  // it does not count
-  CHECK(regret_csv(result).find('\n') == regret_csv(result).size() - 1);  // the header alone
+  CHECK(lines[5].find(",-4,0.5,1,1,-10,1,0.97,1,0,") != std::string::npos);
+  CHECK(lines[10].find(",-9,0.5,0,1,-3,1,0.5,0,0,") != std::string::npos);  // it does not count
+  CHECK(regret_csv(result).find('\n') == regret_csv(result).size() - 1);    // the header alone
 
   result.truth = falling_truth();
   result.truth->regret = Regret{.own = {3, 0}};
@@ -266,7 +270,7 @@ TEST_CASE("the table of orders ranks all by belief and shows what was measured o
 TEST_CASE("every point of a curve is a line, and what is not finite an empty cell") {
   SearchResult result;
   result.trials = {tried(4, -10)};
-  result.trials[0].result.curve = {{100, -55.5, 0.25}, {200, std::nan(""), 0.5}};
+  result.trials[0].runs[0].curve = {{100, -55.5, 0.25}, {200, std::nan(""), 0.5}};
   CHECK(curves_csv(result) ==
         "run,index,steps,reward,compliance\nsearch,4,100,-55.5,0.25\nsearch,4,200,,0.5\n");
 }

@@ -81,8 +81,8 @@ TEST_CASE("orders of one game judge every fix alike, orders of two games do not"
 }
 
 TEST_CASE("trials of one game are told together, the best game first") {
-  const auto trial = [](const Order& order, double value, bool compliant) {
-    Trial made;
+  const auto tried = [](const Order& order, double value, bool compliant) {
+    Measured made;
     made.result.order = order;
     made.result.mean_return = value;
     made.result.compliant = compliant;
@@ -90,8 +90,8 @@ TEST_CASE("trials of one game are told together, the best game first") {
   };
   const TypeSet at_risk = kEnterprise | kOpServer | kUser;
   const std::vector<GameRow> rows =
-      games_of({trial({4, 1, 2, 0, 3}, -60, true), trial({1, 2, 4, 3, 0}, -40, false),
-                trial({0, 4, 3, 1, 2}, -80, true), trial({4, 3, 1, 0, 2}, -70, false)},
+      games_of({tried({4, 1, 2, 0, 3}, -60, true), tried({1, 2, 4, 3, 0}, -40, false),
+                tried({0, 4, 3, 1, 2}, -80, true), tried({4, 3, 1, 0, 2}, -70, false)},
                at_risk);
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].order == Order{1, 2, 4, 0, 3});

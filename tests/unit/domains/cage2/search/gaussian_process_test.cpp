@@ -2,6 +2,7 @@
 
 #include <rapidcheck.h>
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -190,4 +191,46 @@ TEST_CASE("edges: no data, one order measured twice, bounds that cannot be") {
   CHECK_THROWS_AS(fit_hyper(twice, bounds), ConfigError);
   bounds.lambda = {2, 1};
   CHECK_THROWS_AS(fit_hyper(twice, bounds), ConfigError);
+}
+
+TEST_CASE("a contrast is a weighted sum under the joint posterior of all orders") {
+  const Hyper hyper{.lambda = 0.3, .signal_variance = 40};
+  const std::vector<Measurement> data = {{3, -50, 4}, {60, -44, 1}, {119, -61, 2}};
+  const auto n = static_cast<Eigen::Index>(data.size());
+  const auto kernel = [&](int a, int b) {
+    return hyper.signal_variance * std::exp(-hyper.lambda * kendall_distance(a, b));
+  };
+  // The textbook formulas with a plain inverse.
+  Eigen::MatrixXd noisy(n, n);
+  Eigen::MatrixXd reach(n, kNumOrders);
+  Eigen::MatrixXd prior(kNumOrders, kNumOrders);
+  Eigen::VectorXd value(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    value[i] = data[i].value + 155.0 / 3;
+    for (Eigen::Index j = 0; j < n; ++j) {
+      noisy(i, j) = kernel(data[i].order, data[j].order) + (i == j ? data[i].variance : 0);
+    }
+    for (int b = 0; b < kNumOrders; ++b) { reach(i, b) = kernel(data[i].order, b); }
+  }
+  for (int a = 0; a < kNumOrders; ++a) {
+    for (int b = 0; b < kNumOrders; ++b) { prior(a, b) = kernel(a, b); }
+  }
+  const Eigen::MatrixXd inverse = noisy.inverse();
+  const Eigen::VectorXd mean = reach.transpose() * inverse * value;
+  const Eigen::MatrixXd joint = prior - reach.transpose() * inverse * reach;
+
+  Weights weights{};
+  Eigen::VectorXd w = Eigen::VectorXd::Zero(kNumOrders);
+  for (const auto& [order, weight] : {std::pair{3, 0.5}, {7, 0.5}, {60, -1.0}}) {
+    weights[order] = w[order] = weight;
+  }
+  const Contrast found = contrast(data, hyper, weights);
+  CHECK(found.mean == doctest::Approx(w.dot(mean)).epsilon(kTight));
+  CHECK(found.std == doctest::Approx(std::sqrt(w.dot(joint * w))).epsilon(kTight));
+
+  Weights one{};
+  one[17] = 1;
+  CHECK(contrast(data, hyper, one).mean == doctest::Approx(posterior(data, hyper).mean[17]));
+  CHECK(contrast(data, hyper, one).std == doctest::Approx(posterior(data, hyper).std[17]));
+  CHECK(contrast({}, hyper, one).std == doctest::Approx(std::sqrt(40.0)));
 }

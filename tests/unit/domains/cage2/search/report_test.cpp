@@ -57,7 +57,7 @@ TEST_CASE("the page stands alone and shows everything asked for") {
   const std::string html = report_html(options, result);
   check_page(html);
   for (const char* title : {"Ranking", "Which type where", "Regret", "All 120 orders",
-                            "Learning and compliance", "Evaluations"}) {
+                            "Learning and compliance", "Orders"}) {
     CHECK_MESSAGE(html.find("<h2>" + std::string(title)) != std::string::npos, title);
   }
   CHECK(count(html, "<svg") == 7);
@@ -85,6 +85,89 @@ TEST_CASE("a page of a search alone, and of one that found nothing") {
   CHECK(html.find("No order complied") != std::string::npos);
   CHECK(json::parse(summary_json(options, nothing))["best"].is_null());
   check_same_columns(orders_csv(options, nothing), 121);
+}
+
+namespace {
+
+/// How many cells of the page's heat maps have a colour.
+std::size_t coloured(const std::string& html) {
+  return count(html, "fill-opacity=\"0.") - count(html, "fill-opacity=\"0.000\"");
+}
+
+SearchOptions replicated() {
+  SearchOptions options = quick_options();
+  options.all_orders = false;
+  options.num_seeds = 3;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("the page says what is noise: no colour without an interval that leaves out 0") {
+  const SearchOptions options = replicated();
+  const SearchResult told = run_search(options, Synthetic{.noise = 0.01, .all_comply = true});
+  const std::string clear = report_html(options, told);
+  check_page(clear);
+  CHECK(coloured(clear) > 0);
+  CHECK(clear.find("standard deviation between training seeds") != std::string::npos);
+  CHECK(clear.find("<h2>All 6 orders") != std::string::npos);
+
+  // Returns of the seed alone.
+  const SearchResult noise = run_search(options, [](const WorkflowJob& job) {
+    WorkflowResult result = Synthetic{.all_comply = true}(job);
+    result.mean_return = -40 + static_cast<double>(job.seed % 1000) / 10;
+    return result;
+  });
+  CHECK(coloured(report_html(options, noise)) == 0);
+}
+
+TEST_CASE("without replicates the page does not claim to know the noise") {
+  const SearchOptions options = quick_options();
+  const SearchResult result = run_search(options, Synthetic{});
+  const std::string html = report_html(options, result);
+  CHECK(html.find("No order was trained twice") != std::string::npos);
+  CHECK(html.find("random search") == std::string::npos);  // there was none
+  CHECK(json::parse(search_json(options, result))["noise"]["variance"].is_null());
+}
+
+TEST_CASE("a hyperparameter at an end of its range is not called fitted") {
+  const SearchOptions options = replicated();
+  SearchResult result = run_search(options, Synthetic{.noise = 0.01, .all_comply = true});
+  for (const bool at_bound : {false, true}) {
+    result.belief.lambda_at_bound = at_bound;
+    const std::string html = report_html(options, result);
+    CHECK((html.find("λ of the kernel, fitted") == std::string::npos) == at_bound);
+    CHECK((html.find("at an end of its range") != std::string::npos) == at_bound);
+  }
+  // One order only: any length scale explains it.
+  const auto same = [](const WorkflowJob& job) {
+    WorkflowResult r = Synthetic{.all_comply = true}(job);
+    r.mean_return = -40;
+    return r;
+  };
+  CHECK(run_search(options, same).belief.lambda_at_bound);
+}
+
+TEST_CASE("progress is drawn in steps over whole evaluations") {
+  SearchOptions options = quick_options();
+  options.num_workflows = 5;
+  const std::string html = report_html(options, run_search(options, Synthetic{}));
+  const std::size_t chart = html.find("Best mean return by number of evaluations");
+  REQUIRE(chart != std::string::npos);
+  const std::string svg = html.substr(chart, html.find("</svg>", chart) - chart);
+  const std::size_t path = svg.find("class=\"curve search\"");
+  REQUIRE(path != std::string::npos);
+  const std::size_t line = svg.rfind('\n', path) + 1;
+  std::istringstream data(svg.substr(svg.find("d=\"M", line) + 4));
+  double x = 0;
+  double y = 0;
+  char letter = 'L';
+  for (double last_x = 0, last_y = 0; letter == 'L' && data >> x >> y; last_x = x, last_y = y) {
+    if (last_x > 0) { CHECK((x == last_x || y == last_y)); }
+    data >> letter;
+  }
+  CHECK(svg.find(">1.5<") == std::string::npos);
+  CHECK(svg.find(">2<") != std::string::npos);
 }
 
 TEST_CASE("names that come from outside are escaped") {

@@ -17,9 +17,13 @@ using penstock::test::slurp;
 using penstock::test::spill;
 using penstock::test::TempDir;
 
+/// All 120 orders, one training each.
 inline SearchOptions quick_options() {
   SearchOptions options;
   options.evaluator = "synthetic";
+  options.all_orders = true;
+  options.num_seeds = 1;
+  options.truth_seeds = 1;
   options.baselines = false;
   return options;
 }
