@@ -1,5 +1,8 @@
 """The leader board of cage2: totals, intervals over episodes and over training seeds, and the audit."""
 
+import json
+import pathlib
+
 import pytest
 
 RUNS = {}  # by training seed
@@ -105,3 +108,16 @@ def test_a_masked_policy_is_scored_too(penstock, tmp_path):
     # Against a red that sleeps nothing looks lost, so that a masked policy never restores.
     assert [cell["mean"] for cell in board["cells"] if cell["red"] == "sleep"] == [0, 0, 0]
     assert penstock.json(*few, "--sampled", "--set", "env.mask=none")["cells"][8]["mean"] < 0
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "head"])
+def test_a_defender_that_ships_scores_what_its_card_says(penstock, name):
+    run = pathlib.Path(__file__).parents[2] / "models" / f"cage2-defender-{name}"
+    card = json.loads((run / "card.json").read_text())
+    board = penstock.json("cage2", "leaderboard", run, "--rules", card["rules"], "--episodes", 50, "--seed", 2, "--no-audit")
+    assert board["runs"][0]["wrapper"] == card["wrapper"] and card["rules"] == name
+    error = (card["std_error"] ** 2 + board["runs"][0]["std_error"] ** 2) ** 0.5
+    assert abs(board["total"] - card["total"]) < 3 * error  # other episodes than the card's
+    assert board["ahead_of_winner"] == 1
+    assert card["total"] == pytest.approx(sum(cell["mean"] for cell in card["cells"]), abs=0.001)
+    assert f"{card['total']:.2f}".replace("-", "\N{MINUS SIGN}") in (run / "README.md").read_text()
