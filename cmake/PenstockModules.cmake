@@ -44,6 +44,8 @@ penstock_module(envs/python "envs in worker processes: shared rows, launchers, f
 # domains: they do not include each other.
 penstock_module(domains/booking/routing "routing under time windows: instances, generators, parsers, the checker, search; knows no offer"
   DEPENDS penstock::env PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
+penstock_module(domains/booking/dispatch "real fleets: a superset of VROOM's input, plans under work with quotes, the checker, search; the verbs plan, check and convert"
+  DEPENDS penstock::booking_routing penstock::store PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/env "the env `dvrptw`: offers, answers, beliefs, prices"
   DEPENDS penstock::booking_routing PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/booking/neural "the neural routing oracle: masks, inference, the model's file"

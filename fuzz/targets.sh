@@ -14,7 +14,7 @@ sources_of() (
     config) echo src/core/base/{errors,config,text,text_file,toml_limits}.cpp ;;
     npz) echo src/core/base/{errors,text_file}.cpp src/domains/cage2/sim/{npz,npy}.cpp ;;
     routing) echo src/core/base/{errors,json,text}.cpp src/domains/booking/routing/{text_scanner,benchmark,parse_solomon,parse_pairs,parse_vrplib,parse_lists,parse_osrm}.cpp ;;
-    offer) echo src/core/base/{errors,json}.cpp src/domains/booking/routing/{checker,globe,parse_osrm,roads,route_set,tours}.cpp src/domains/booking/env/offers.cpp src/domains/booking/offer/{answer,json_field,pricer,query,starts,violations}.cpp ;;
+    offer) echo src/core/base/{errors,json}.cpp src/domains/booking/routing/{checker,globe,parse_osrm,roads,route_set,tours}.cpp src/domains/booking/env/offers.cpp src/domains/booking/routing/json_field.cpp src/domains/booking/offer/{answer,pricer,query,starts,violations}.cpp ;;
     json) echo src/core/base/json.cpp ;;
     manifest) echo "${store[@]}" src/core/store/manifest.cpp ;;
     policy) echo "${store[@]}" src/core/base/{config,random,text_file,toml_limits}.cpp src/core/env/spec.cpp src/core/fused/{counts,dense,isa,layer,mlp,sample}.cpp src/core/act/*.cpp ;;
@@ -36,7 +36,7 @@ readers_of() {
     config) echo src/core/base/{config,toml_limits}.cpp ;;
     npz) echo src/domains/cage2/sim/{npz,npy}.cpp ;;
     routing) echo src/domains/booking/routing/{text_scanner,benchmark,parse_solomon,parse_pairs,parse_vrplib,parse_lists,parse_osrm}.cpp ;;
-    offer) echo src/domains/booking/offer/{json_field,query,answer}.cpp ;;
+    offer) echo src/domains/booking/routing/json_field.cpp src/domains/booking/offer/{query,answer}.cpp ;;
     json) echo src/core/base/json.cpp ;;
     manifest) echo src/core/store/manifest.cpp ;;
     policy) echo src/core/act/{policy_file,policy_model,obs_normaliser}.cpp ;;

@@ -5,12 +5,12 @@
 #include <map>
 #include <numeric>
 
-#include "domains/booking/offer/json_field.h"
 #include "domains/booking/offer/violations.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/json.h"
 #include "penstock/domains/booking/offer/offer.h"
 #include "penstock/domains/booking/routing/checker.h"
+#include "penstock/domains/booking/routing/json_field.h"
 #include "penstock/domains/booking/routing/parsers.h"
 #include "penstock/domains/booking/routing/roads.h"
 

@@ -1,4 +1,4 @@
-#include "domains/booking/offer/json_field.h"
+#include "penstock/domains/booking/routing/json_field.h"
 
 #include <fmt/format.h>
 

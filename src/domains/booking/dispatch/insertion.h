@@ -1,0 +1,225 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "domains/booking/dispatch/parts.h"
+
+namespace penstock::booking::dispatch {
+
+/// The ways between a stop and all visits of a route, computed once for all places to try.
+struct Ways {
+  struct Way {
+    Leg to;    // from the visit to the stop
+    Leg from;  // from the stop to the visit
+    Money to_cost = 0;
+    Money from_cost = 0;
+  };
+  std::vector<Way> by_visit;
+
+  void fill(const Problem& problem, const Route& route, std::int32_t place) {
+    const Vehicle& vehicle = vehicle_of(problem, route);
+    by_visit.resize(route.visits.size());
+    for (std::size_t k = 0; k < by_visit.size(); ++k) {
+      Way& way = by_visit[k];
+      way.to = problem.leg(vehicle, route.visits[k].place, place);
+      way.from = problem.leg(vehicle, place, route.visits[k].place);
+      way.to_cost = problem.cost(vehicle, way.to);
+      way.from_cost = problem.cost(vehicle, way.from);
+    }
+  }
+  const Way& operator[](std::size_t visit) const { return by_visit[visit]; }
+};
+
+/// What an insertion adds to a route beside money.
+struct Detour {
+  Money cost = 0;
+  std::int64_t seconds = 0;
+  std::int64_t metres = 0;
+};
+
+/// Looks for places of one task in one route. All checks of a place take constant time, but those
+/// of a longest ride. Nothing is allocated once the memory here has the size of the longest route.
+class Places {
+ public:
+  /// Prepares for a task in a route, both of which must live on. False when no place can fit:
+  /// skills, the number of tasks, an infeasible route.
+  bool begin(const Problem& problem, const Route& route, std::int32_t task);
+
+  /// Calls `use(placement, earliest start, latest start)` for every place of a job whose detour
+  /// `worth(cost)` accepts: starts are of its work, its own windows aside.
+  template <class Worth, class Use>
+  void each_of_job(Worth worth, Use use) const;
+
+  /// The same of a shipment, its stops at times of these windows; `use(placement, pickup's start,
+  /// delivery's start)`, the earliest.
+  template <class Worth, class Use>
+  void each_of_shipment(const TimeWindows& pickup, const TimeWindows& delivery, Worth worth,
+                        Use use) const;
+
+  /// Whether the longest rides hold with the task at this place, its windows as the problem has
+  /// them. Takes time proportional to the stops, or more.
+  bool rides_hold(const Placement& where);
+  [[nodiscard]] bool has_limited_rides() const {
+    return route_->limited_rides || task_->max_ride > 0;
+  }
+
+ private:
+  [[nodiscard]] Detour detour(std::size_t k, const Ways& ways, const Stop& stop) const;
+  [[nodiscard]] Detour detour_together(std::size_t k) const;
+  void spare(const Visit& next, Detour& detour) const;
+  [[nodiscard]] bool within_limits(const Detour& detour) const;
+  [[nodiscard]] bool has_room(std::size_t k) const;
+  [[nodiscard]] bool carries(std::size_t leg) const;
+  /// The latest start of visit k when it is driven to from this place.
+  [[nodiscard]] Time latest_after(std::size_t k, std::int32_t place) const;
+  [[nodiscard]] std::int32_t work_after(std::size_t k, std::int32_t place) const;
+
+  template <class Worth, class Use>
+  void each_delivery(Placement where, Time pickup_start, Detour first, const TimeWindows& windows,
+                     Worth& worth, Use& use) const;
+  template <class Use>
+  void deliver_at_once(Placement where, Time pickup_start, const TimeWindows& windows,
+                       Use& use) const;
+  template <class Use>
+  void deliver_in_gap(Placement where, std::size_t k, Time leave, Time pickup_start,
+                      const TimeWindows& windows, Use& use) const;
+
+  const Problem* problem_ = nullptr;
+  const Route* route_ = nullptr;
+  const Task* task_ = nullptr;
+  std::int32_t number_ = 0;  // of the task
+  const Vehicle* vehicle_ = nullptr;
+  Ways first_;
+  Ways second_;
+  Leg between_;  // from pickup to delivery
+  Route trial_;
+  std::vector<Time> starts_;
+};
+
+inline bool Places::within_limits(const Detour& detour) const {
+  return route_->seconds + detour.seconds <= vehicle_->max_travel_time &&
+         route_->metres + detour.metres <= vehicle_->max_distance;
+}
+
+template <class Worth, class Use>
+void Places::each_of_job(Worth worth, Use use) const {
+  const Stop& stop = task_->stops[0];
+  for (std::size_t k = index(route_->frozen); k < route_->num_gaps(); ++k) {
+    const Detour way = detour(k, first_, stop);
+    if (!worth(way.cost) || !has_room(k) || !within_limits(way)) { continue; }
+    const Visit& before = route_->visits[k];
+    const Visit& next = route_->visits[k + 1];
+    const std::int32_t work = problem_->work(*vehicle_, stop, before.place);
+    const Time latest_next = latest_after(k + 1, stop.place);
+    for (std::int32_t s = before.first_break; s <= next.first_break; ++s) {
+      const Time earliest =
+          arrival(*vehicle_, before.leave, first_[k].to.seconds, before.first_break, s);
+      const Time latest =
+          leave_by(*vehicle_, latest_next, first_[k + 1].from.seconds, s, next.first_break) - work;
+      if (earliest > latest) { continue; }
+      use(
+          Placement{
+              .vehicle = route_->vehicle, .after = ordinal(k), .breaks = s, .added = way.cost},
+          earliest, latest);
+    }
+  }
+}
+
+template <class Worth, class Use>
+void Places::each_of_shipment(const TimeWindows& pickup, const TimeWindows& delivery, Worth worth,
+                              Use use) const {
+  const Stop& stop = task_->stops[0];
+  for (std::size_t k = index(route_->frozen); k < route_->num_gaps(); ++k) {
+    if (!carries(k)) { continue; }
+    const Visit& before = route_->visits[k];
+    const Detour way = detour(k, first_, stop);
+    const Time latest = route_->visits[k].latest_leave;
+    for (std::int32_t s = before.first_break; s <= route_->visits[k + 1].first_break; ++s) {
+      const Time there =
+          arrival(*vehicle_, before.leave, first_[k].to.seconds, before.first_break, s);
+      const Time start = first_inside(pickup, there);
+      if (start >= kForever || before.leave > latest) { continue; }
+      each_delivery(Placement{.vehicle = route_->vehicle, .after = ordinal(k), .breaks = s}, start,
+                    way, delivery, worth, use);
+    }
+  }
+}
+
+template <class Worth, class Use>
+void Places::each_delivery(Placement where, Time pickup_start, Detour first,
+                           const TimeWindows& windows, Worth& worth, Use& use) const {
+  const auto k = index(where.after);
+  const Detour together = detour_together(k);
+  if (worth(together.cost) && within_limits(together)) {
+    where.added = together.cost;
+    deliver_at_once(where, pickup_start, windows, use);
+  }
+  Time leave = pickup_start + problem_->work(*vehicle_, task_->stops[0], route_->visits[k].place);
+  std::int32_t breaks = where.breaks;
+  std::int32_t seconds = first_[k + 1].from.seconds;
+  std::int32_t work = work_after(k + 1, task_->stops[0].place);
+  for (std::size_t j = k + 1; j < route_->num_gaps(); ++j) {
+    const Visit& visit = route_->visits[j];
+    const Time there = arrival(*vehicle_, leave, seconds, breaks, visit.first_break);
+    const Time start = first_inside(windows_of(*problem_, visit), there);
+    const Time latest = j == k + 1 ? latest_after(j, task_->stops[0].place) : visit.latest;
+    if (start > latest || !carries(j)) { return; }
+    leave = start + work;
+    const Detour way = detour(j, second_, task_->stops[1]);
+    const Detour all{.cost = first.cost + way.cost,
+                     .seconds = first.seconds + way.seconds,
+                     .metres = first.metres + way.metres};
+    if (worth(all.cost) && within_limits(all)) {
+      where.added = all.cost;
+      deliver_in_gap(where, j, leave, pickup_start, windows, use);
+    }
+    breaks = visit.first_break;
+    seconds = route_->visits[j + 1].in.seconds;
+    work = route_->visits[j + 1].work;
+  }
+}
+
+template <class Use>
+void Places::deliver_at_once(Placement where, Time pickup_start, const TimeWindows& windows,
+                             Use& use) const {
+  const auto k = index(where.after);
+  const Visit& next = route_->visits[k + 1];
+  const Stop& pickup = task_->stops[0];
+  const Stop& delivery = task_->stops[1];
+  const Time leave = pickup_start + problem_->work(*vehicle_, pickup, route_->visits[k].place);
+  const Time latest_next = latest_after(k + 1, delivery.place);
+  const std::int32_t work = problem_->work(*vehicle_, delivery, pickup.place);
+  where.after_second = where.after;
+  for (std::int32_t s = where.breaks; s <= next.first_break; ++s) {
+    const Time there = arrival(*vehicle_, leave, between_.seconds, where.breaks, s);
+    const Time start = first_inside(windows, there);
+    const Time latest =
+        leave_by(*vehicle_, latest_next, second_[k + 1].from.seconds, s, next.first_break) - work;
+    if (start > latest) { continue; }
+    where.breaks_second = s;
+    use(where, pickup_start, start);
+  }
+}
+
+template <class Use>
+void Places::deliver_in_gap(Placement where, std::size_t k, Time leave, Time pickup_start,
+                            const TimeWindows& windows, Use& use) const {
+  const Visit& before = route_->visits[k];
+  const Visit& next = route_->visits[k + 1];
+  const Stop& delivery = task_->stops[1];
+  const Time latest_next = latest_after(k + 1, delivery.place);
+  const std::int32_t work = problem_->work(*vehicle_, delivery, before.place);
+  where.after_second = ordinal(k);
+  for (std::int32_t s = before.first_break; s <= next.first_break; ++s) {
+    const Time there = arrival(*vehicle_, leave, second_[k].to.seconds, before.first_break, s);
+    const Time start = first_inside(windows, there);
+    const Time latest =
+        leave_by(*vehicle_, latest_next, second_[k + 1].from.seconds, s, next.first_break) - work;
+    if (start > latest) { continue; }
+    where.breaks_second = s;
+    use(where, pickup_start, start);
+  }
+}
+
+}  // namespace penstock::booking::dispatch

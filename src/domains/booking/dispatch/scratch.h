@@ -1,0 +1,39 @@
+#pragma once
+#include "domains/booking/dispatch/insertion.h"
+#include "penstock/domains/booking/dispatch/schedule.h"
+
+namespace penstock::booking::dispatch {
+
+/// Memory that a schedule uses again and again; it holds nothing between two calls.
+struct Schedule::Scratch {
+  Places places;
+};
+
+/// What a placement adds to a route, computed from it alone.
+Detour detour_of(const Problem& problem, const Route& route, std::int32_t task,
+                 const Placement& where);
+
+/// The cheapest place of a task in a route that is cheaper than `best`, its own windows kept;
+/// `blink` passes places over.
+template <class Blink>
+void look_for_cheaper(Places& places, const Problem& problem, const Route& route, std::int32_t task,
+                      Blink& blink, Placement& best) {
+  if (!places.begin(problem, route, task)) { return; }
+  const Task& asked = problem.tasks[index(task)];
+  const auto worth = [&](Money added) { return (!best.fits() || added < best.added) && !blink(); };
+  const auto keep = [&](const Placement& where) {
+    if (best.fits() && where.added >= best.added) { return; }
+    if (places.has_limited_rides() && !places.rides_hold(where)) { return; }
+    best = where;
+  };
+  if (asked.is_shipment) {
+    places.each_of_shipment(asked.stops[0].windows, asked.stops[1].windows, worth,
+                            [&](const Placement& where, Time, Time) { keep(where); });
+    return;
+  }
+  places.each_of_job(worth, [&](const Placement& where, Time earliest, Time latest) {
+    if (first_inside(asked.stops[0].windows, earliest) <= latest) { keep(where); }
+  });
+}
+
+}  // namespace penstock::booking::dispatch
