@@ -4,7 +4,53 @@
 
 namespace penstock::booking::dispatch {
 
-bool Places::begin(const Problem& problem, const Route& route, std::int32_t number) {
+namespace {
+
+PricedLeg priced(const Problem& problem, const Vehicle& vehicle, std::int32_t from,
+                 std::int32_t to) {
+  const Leg leg = problem.leg(vehicle, from, to);
+  return {.seconds = leg.seconds, .metres = leg.metres, .cost = problem.cost(vehicle, leg)};
+}
+
+}  // namespace
+
+LegTable make_table(const Problem& problem, const Vehicle& vehicle) {
+  const std::size_t size = problem.places.size();
+  LegTable table{.places = size};
+  table.from.resize(size * size);
+  table.to.resize(size * size);
+  for (std::size_t a = 0; a < size; ++a) {
+    for (std::size_t b = 0; b < size; ++b) {
+      const PricedLeg leg = priced(problem, vehicle, ordinal(a), ordinal(b));
+      table.from[a * size + b] = leg;
+      table.to[b * size + a] = leg;
+    }
+  }
+  return table;
+}
+
+void Ways::fill(const Problem& problem, const LegTable* table, const Route& route,
+                std::int32_t place) {
+  by_visit.resize(route.visits.size());
+  if (table == nullptr) {
+    const Vehicle& vehicle = vehicle_of(problem, route);
+    for (std::size_t k = 0; k < by_visit.size(); ++k) {
+      const std::int32_t other = route.visits[k].place;
+      by_visit[k] = {.to = priced(problem, vehicle, other, place),
+                     .from = priced(problem, vehicle, place, other)};
+    }
+    return;
+  }
+  const PricedLeg* const to = table->to.data() + index(place) * table->places;
+  const PricedLeg* const from = table->from.data() + index(place) * table->places;
+  for (std::size_t k = 0; k < by_visit.size(); ++k) {
+    const std::int32_t other = route.visits[k].place;
+    by_visit[k] = other < 0 ? Way{} : Way{.to = to[other], .from = from[other]};
+  }
+}
+
+bool Places::begin(const Problem& problem, const Route& route, std::int32_t number,
+                   const LegTable* table) {
   const Task& task = problem.tasks[index(number)];
   problem_ = &problem;
   route_ = &route;
@@ -15,10 +61,10 @@ bool Places::begin(const Problem& problem, const Route& route, std::int32_t numb
       route.num_stops() + task.num_stops() > vehicle_->max_tasks) {
     return false;
   }
-  first_.fill(problem, route, task.stops[0].place);
+  first_.fill(problem, table, route, task.stops[0].place);
   if (task.is_shipment) {
-    second_.fill(problem, route, task.stops[1].place);
-    between_ = problem.leg(*vehicle_, task.stops[0].place, task.stops[1].place);
+    second_.fill(problem, table, route, task.stops[1].place);
+    between_ = priced(problem, *vehicle_, task.stops[0].place, task.stops[1].place);
   }
   return true;
 }
@@ -51,7 +97,7 @@ Detour Places::detour(std::size_t k, const Ways& ways, const Stop& stop) const {
   const Visit& next = route_->visits[k + 1];
   const Ways::Way& to = ways[k];
   const Ways::Way& from = ways[k + 1];
-  Detour detour{.cost = to.to_cost + from.from_cost,
+  Detour detour{.cost = to.to.cost + from.from.cost,
                 .seconds = std::int64_t{to.to.seconds} + from.from.seconds,
                 .metres = std::int64_t{to.to.metres} + from.from.metres};
   spare(next, detour);
@@ -68,7 +114,7 @@ Detour Places::detour_together(std::size_t k) const {
   const Visit& next = route_->visits[k + 1];
   const Ways::Way& to = first_[k];
   const Ways::Way& from = second_[k + 1];
-  Detour detour{.cost = to.to_cost + problem_->cost(*vehicle_, between_) + from.from_cost,
+  Detour detour{.cost = to.to.cost + between_.cost + from.from.cost,
                 .seconds = std::int64_t{to.to.seconds} + between_.seconds + from.from.seconds,
                 .metres = std::int64_t{to.to.metres} + between_.metres + from.from.metres};
   spare(next, detour);

@@ -7,27 +7,32 @@
 
 namespace penstock::booking::dispatch {
 
-/// The ways between a stop and all visits of a route, computed once for all places to try.
+/// A leg with what it costs a vehicle.
+struct PricedLeg {
+  std::int32_t seconds = 0;
+  std::int32_t metres = 0;
+  Money cost = 0;
+};
+
+/// All legs between places, as one kind of vehicle drives them. A search asks for those from and
+/// to one place at a time: both are rows, so that they stay in the cache.
+struct LegTable {
+  std::size_t places = 0;
+  std::vector<PricedLeg> from;  // [places, places]
+  std::vector<PricedLeg> to;    // the same, to the place of the row
+};
+LegTable make_table(const Problem& problem, const Vehicle& vehicle);
+
+/// The ways between a stop and all visits of a route, computed once for all gaps.
 struct Ways {
   struct Way {
-    Leg to;    // from the visit to the stop
-    Leg from;  // from the stop to the visit
-    Money to_cost = 0;
-    Money from_cost = 0;
+    PricedLeg to;    // from the visit to the stop
+    PricedLeg from;  // from the stop to the visit
   };
   std::vector<Way> by_visit;
 
-  void fill(const Problem& problem, const Route& route, std::int32_t place) {
-    const Vehicle& vehicle = vehicle_of(problem, route);
-    by_visit.resize(route.visits.size());
-    for (std::size_t k = 0; k < by_visit.size(); ++k) {
-      Way& way = by_visit[k];
-      way.to = problem.leg(vehicle, route.visits[k].place, place);
-      way.from = problem.leg(vehicle, place, route.visits[k].place);
-      way.to_cost = problem.cost(vehicle, way.to);
-      way.from_cost = problem.cost(vehicle, way.from);
-    }
-  }
+  /// Without a table ways are computed.
+  void fill(const Problem& problem, const LegTable* table, const Route& route, std::int32_t place);
   const Way& operator[](std::size_t visit) const { return by_visit[visit]; }
 };
 
@@ -44,7 +49,8 @@ class Places {
  public:
   /// Prepares for a task in a route, both of which must live on. False when no place can fit:
   /// skills, the number of tasks, an infeasible route.
-  bool begin(const Problem& problem, const Route& route, std::int32_t task);
+  bool begin(const Problem& problem, const Route& route, std::int32_t task,
+             const LegTable* table = nullptr);
 
   /// Calls `use(placement, earliest start, latest start)` for every place of a job whose detour
   /// `worth(cost)` accepts: starts are of its work, its own windows aside.
@@ -53,9 +59,10 @@ class Places {
 
   /// The same of a shipment, its stops at times of these windows; `use(placement, pickup's start,
   /// delivery's start)`, the earliest.
-  template <class Worth, class Use>
-  void each_of_shipment(const TimeWindows& pickup, const TimeWindows& delivery, Worth worth,
-                        Use use) const;
+  /// Pickups whose own detour is too dear for `worth_pickup(cost)` are left out.
+  template <class WorthPickup, class Worth, class Use>
+  void each_of_shipment(const TimeWindows& pickup, const TimeWindows& delivery,
+                        WorthPickup worth_pickup, Worth worth, Use use) const;
 
   /// Whether the longest rides hold with the task at this place, its windows as the problem has
   /// them. Takes time proportional to the stops, or more.
@@ -92,7 +99,7 @@ class Places {
   const Vehicle* vehicle_ = nullptr;
   Ways first_;
   Ways second_;
-  Leg between_;  // from pickup to delivery
+  PricedLeg between_;  // from pickup to delivery
   Route trial_;
   std::vector<Time> starts_;
 };
@@ -126,14 +133,15 @@ void Places::each_of_job(Worth worth, Use use) const {
   }
 }
 
-template <class Worth, class Use>
-void Places::each_of_shipment(const TimeWindows& pickup, const TimeWindows& delivery, Worth worth,
-                              Use use) const {
+template <class WorthPickup, class Worth, class Use>
+void Places::each_of_shipment(const TimeWindows& pickup, const TimeWindows& delivery,
+                              WorthPickup worth_pickup, Worth worth, Use use) const {
   const Stop& stop = task_->stops[0];
   for (std::size_t k = index(route_->frozen); k < route_->num_gaps(); ++k) {
     if (!carries(k)) { continue; }
     const Visit& before = route_->visits[k];
     const Detour way = detour(k, first_, stop);
+    if (!worth_pickup(way.cost)) { continue; }
     const Time latest = route_->visits[k].latest_leave;
     for (std::int32_t s = before.first_break; s <= route_->visits[k + 1].first_break; ++s) {
       const Time there =

@@ -88,7 +88,7 @@ void Schedule::quote_shipment(std::int32_t task, std::span<const TimeWindow> win
       Quote& quote = quotes[w];
       asked.stops[stop].windows.assign(1, windows[w]);
       places.each_of_shipment(
-          asked.stops[0].windows, asked.stops[1].windows,
+          asked.stops[0].windows, asked.stops[1].windows, [](Money) { return true; },
           [&](Money added) { return added < quote.added; },
           [&](const Placement& where, Time pickup, Time delivery) {
             if (where.added >= quote.added) { return; }

@@ -17,8 +17,11 @@ void drive_forward(const Problem& problem, Route& route) {
       visit.start = visit.leave = vehicle.shift.earliest;
     } else {
       const Visit& before = route.visits[k - 1];
-      visit.in = problem.leg(vehicle, before.place, visit.place);
-      visit.in_cost = problem.cost(vehicle, visit.in);
+      if (visit.from != before.place) {
+        visit.from = before.place;
+        visit.in = problem.leg(vehicle, before.place, visit.place);
+        visit.in_cost = problem.cost(vehicle, visit.in);
+      }
       visit.work =
           visit.stop < 0 ? 0 : problem.work(vehicle, stop_of(problem, visit.stop), before.place);
       const Time there =

@@ -17,8 +17,8 @@ Detour detour_of(const Problem& problem, const Route& route, std::int32_t task,
 /// `blink` passes places over.
 template <class Blink>
 void look_for_cheaper(Places& places, const Problem& problem, const Route& route, std::int32_t task,
-                      Blink& blink, Placement& best) {
-  if (!places.begin(problem, route, task)) { return; }
+                      Blink& blink, Placement& best, const LegTable* table = nullptr) {
+  if (!places.begin(problem, route, task, table)) { return; }
   const Task& asked = problem.tasks[index(task)];
   const auto worth = [&](Money added) { return (!best.fits() || added < best.added) && !blink(); };
   const auto keep = [&](const Placement& where) {
@@ -27,7 +27,11 @@ void look_for_cheaper(Places& places, const Problem& problem, const Route& route
     best = where;
   };
   if (asked.is_shipment) {
-    places.each_of_shipment(asked.stops[0].windows, asked.stops[1].windows, worth,
+    // In a search a delivery on the way is taken to save nothing.
+    const auto hope = [&](Money added) {
+      return table == nullptr || !best.fits() || added < best.added;
+    };
+    places.each_of_shipment(asked.stops[0].windows, asked.stops[1].windows, hope, worth,
                             [&](const Placement& where, Time, Time) { keep(where); });
     return;
   }

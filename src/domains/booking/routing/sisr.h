@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "domains/booking/routing/budget.h"
 #include "domains/booking/routing/string_removal.h"
 #include "penstock/core/base/random.h"
+#include "penstock/domains/booking/routing/budget.h"
 #include "penstock/domains/booking/routing/route_set.h"
 
 namespace penstock::booking {

@@ -14,6 +14,7 @@ struct Visit {
   std::int32_t place = -1;
   std::int32_t work = 0;         // seconds of setup and service, after the visit before
   std::int32_t first_break = 0;  // how many breaks are taken before leaving
+  std::int32_t from = -2;        // the place before, to which `in` belongs
   Leg in;                        // from the visit before
   Money in_cost = 0;
   Time start = 0;         // of work, as early as may be

@@ -12,6 +12,10 @@
 #include "penstock/domains/booking/dispatch/problem.h"
 #include "penstock/domains/booking/dispatch/route.h"
 
+namespace penstock::booking {
+class Budget;
+}
+
 namespace penstock::booking::dispatch {
 
 /// A task that is not in a plan yet, with its places; `Stop::place` is set when it is taken in.
@@ -105,11 +109,13 @@ class Schedule {
   /// task that was served is left, and the cost does not rise. Unserved tasks are tried too. The
   /// same for the same plan, seed and iterations. Returns whether anything changed.
   bool improve(std::int64_t iterations, std::uint64_t seed);
+  /// The whole search of `solve`, from the steps that vehicles have.
+  void anneal(Budget& budget, std::uint64_t seed);
 
  private:
-  friend class Search;
   struct Scratch;
 
+  void load_steps();
   std::int32_t admit(const Request& request);
   void forget(std::int32_t task);
   Placement cheapest(std::int32_t task);

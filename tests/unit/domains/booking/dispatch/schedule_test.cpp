@@ -70,3 +70,43 @@ TEST_CASE("removing what was inserted last brings the cost back") {
   }
   CHECK(all_wrong(plan) == "");
 }
+
+TEST_CASE("improving keeps who is served, costs no more and is the same again") {
+  for (std::uint64_t seed = 50; seed < 60; ++seed) {
+    CAPTURE(seed);
+    Draw draw(seed);
+    Schedule plan(draw.fleet(4));
+    for (int t = 0; t < 25; ++t) { plan.insert(draw.request(t)); }
+    const std::size_t tasks = plan.problem().tasks.size() - plan.unserved().size();
+    const Money before = plan.cost();
+    Schedule twin = plan;
+    plan.improve(300, seed);
+    CHECK(plan.cost() <= before);
+    CHECK(plan.problem().tasks.size() - plan.unserved().size() == tasks);
+    CHECK(all_wrong(plan) == "");
+    twin.improve(300, seed);
+    CHECK(solution_json(twin) == solution_json(plan));
+  }
+}
+
+TEST_CASE("stops under way stay first, and nothing is driven to before now") {
+  for (std::uint64_t seed = 80; seed < 100; ++seed) {
+    CAPTURE(seed);
+    Draw draw(seed);
+    Schedule plan(draw.fleet(3));
+    for (int t = 0; t < 15; ++t) { plan.insert(draw.request(t)); }
+    const Route& route = plan.routes()[0];
+    const std::int32_t stops = std::min(2, route.num_stops());
+    std::vector<std::int32_t> before;
+    for (std::int32_t k = 1; k <= stops; ++k) { before.push_back(route.visits[k].stop); }
+    const Time now = route.visits[stops].leave;
+    plan.freeze(0, stops, now);
+    for (int t = 20; t < 30; ++t) { plan.insert(draw.request(t)); }
+    plan.improve(200, seed);
+    for (std::int32_t k = 1; k <= stops; ++k) {
+      CHECK(plan.routes()[0].visits[k].stop == before[k - 1]);
+    }
+    CHECK(plan.routes()[0].visits[stops].leave >= now);
+    CHECK(all_wrong(plan) == "");
+  }
+}
