@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <limits>
+#include <vector>
 
 #include "domains/booking/dispatch/parts.h"
+#include "penstock/core/base/random.h"
 
 namespace penstock::booking::dispatch {
 namespace {
@@ -27,27 +30,51 @@ void drop_visit(Route& route, std::size_t at) {
   if (at <= index(route.frozen)) { --route.frozen; }
 }
 
-/// Tries one break in all gaps between its neighbours; keeps the one that delays least.
-bool move_break(const Problem& problem, Route& route, std::size_t b) {
-  const std::int32_t low = b == 0 ? route.frozen : route.break_after[b - 1];
+/// Where a break may go.
+struct Gaps {
+  std::int32_t low = 0;
+  std::int32_t high = 0;
+};
+
+Gaps gaps_of(const Route& route, std::size_t b) {
   const bool is_last = b + 1 == route.break_after.size();
-  const auto high = is_last ? ordinal(route.num_gaps()) - 1 : route.break_after[b + 1];
-  std::int32_t best = -1;
-  Time least = kForever;
-  for (std::int32_t gap = low; gap <= high; ++gap) {
+  return {.low = b == 0 ? route.frozen : route.break_after[b - 1],
+          .high = is_last ? ordinal(route.num_gaps()) - 1 : route.break_after[b + 1]};
+}
+
+/// How little room is left for others, over all visits.
+Time tightness(const Route& route) {
+  Time sum = 0;
+  for (const Visit& visit : route.visits) { sum += visit.start - visit.latest; }
+  return sum;
+}
+
+bool keeps_rides(const Problem& problem, const Route& route) {
+  if (!route.limited_rides) { return true; }
+  std::vector<Time> starts(route.visits.size(), -kForever);
+  return settle_rides(problem, route, starts);
+}
+
+/// Tries one break in all gaps between its neighbours; keeps the one that leaves the most room, or
+/// one drawn. Where none fits it stays.
+void move_break(const Problem& problem, Route& route, std::size_t b, Random* random) {
+  const Gaps gaps = gaps_of(route, b);
+  std::int32_t best = route.break_after[b];
+  Time least = std::numeric_limits<Time>::max();
+  std::uint32_t fitting = 0;
+  for (std::int32_t gap = gaps.low; gap <= gaps.high; ++gap) {
     route.break_after[b] = gap;
     rebuild(problem, route);
-    if (!route.feasible) { continue; }
-    // The room that is left for others, over all visits.
-    Time tightness = 0;
-    for (const Visit& visit : route.visits) { tightness += visit.start - visit.latest; }
-    if (best < 0 || tightness < least) {
+    if (!route.feasible || !keeps_rides(problem, route)) { continue; }
+    ++fitting;
+    const Time tight = tightness(route);
+    if (random != nullptr ? random->below(fitting) == 0 : tight < least) {
       best = gap;
-      least = tightness;
+      least = tight;
     }
   }
-  route.break_after[b] = std::max(best, low);
-  return best >= 0;
+  route.break_after[b] = best;
+  rebuild(problem, route);
 }
 
 }  // namespace
@@ -92,17 +119,10 @@ bool spread_breaks(const Problem& problem, Route& route) {
   return spread_from(problem, route, 0, 0, trials);
 }
 
-bool move_breaks(const Problem& problem, Route& route) {
-  const std::vector<std::int32_t> before = route.break_after;
+void move_breaks(const Problem& problem, Route& route, Random* random) {
   for (std::size_t b = 0; b < route.break_after.size(); ++b) {
-    if (!move_break(problem, route, b)) {
-      route.break_after = before;
-      rebuild(problem, route);
-      return false;
-    }
-    rebuild(problem, route);
+    move_break(problem, route, b, random);
   }
-  return true;
 }
 
 }  // namespace penstock::booking::dispatch

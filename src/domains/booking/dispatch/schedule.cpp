@@ -138,7 +138,9 @@ void Schedule::forget(std::int32_t number) {
 }
 
 void Schedule::put(std::int32_t task, const Placement& where) {
-  dispatch::insert(problem_, routes_[index(where.vehicle)], task, where);
+  Route& route = routes_[index(where.vehicle)];
+  dispatch::insert(problem_, route, task, where);
+  move_breaks(problem_, route);
   vehicle_of_[index(task)] = where.vehicle;
 }
 

@@ -9,7 +9,7 @@
 namespace penstock::booking::dispatch {
 namespace {
 
-constexpr double kBlinkRate = 0.01;
+constexpr double kBlinkRate = 0.02;
 constexpr RuinSizes kServeMore{.longest = 10, .mean_removed = 10};
 constexpr RuinSizes kCheaper{.longest = 20, .mean_removed = 15};
 
@@ -143,7 +143,7 @@ bool Search::ruin(const RuinSizes& sizes) {
   for (const std::int32_t vehicle : touched_) {
     Route& route = now_.routes[index(vehicle)];
     feasible = feasible && route.feasible;
-    if (!route.break_after.empty() && feasible) { move_breaks(problem_, route); }
+    if (!route.break_after.empty() && feasible) { move_breaks(problem_, route, &random_); }
   }
   removed_.insert(removed_.end(), absent_.begin(), absent_.end());
   order();
@@ -195,6 +195,7 @@ bool Search::put_back(std::int32_t task) {
   touch(best.vehicle);
   cost_ -= route.cost;
   insert(problem_, route, task, best);
+  if (!route.break_after.empty()) { move_breaks(problem_, route); }
   cost_ += route.cost;
   now_.vehicle_of[index(task)] = best.vehicle;
   return true;

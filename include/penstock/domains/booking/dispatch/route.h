@@ -5,6 +5,10 @@
 
 #include "penstock/domains/booking/dispatch/problem.h"
 
+namespace penstock {
+class Random;
+}
+
 namespace penstock::booking::dispatch {
 
 /// A stop in a route, with what a search must know of it to judge an insertion beside it in
@@ -64,9 +68,9 @@ void rebuild(const Problem& problem, Route& route);
 /// Puts a task where a search found that it fits, or takes it out.
 void insert(const Problem& problem, Route& route, std::int32_t task, const Placement& where);
 void erase(const Problem& problem, Route& route, std::int32_t task);
-/// Puts the breaks where they delay the route least; false when they fit nowhere, and then
-/// nothing changes.
-bool move_breaks(const Problem& problem, Route& route);
+/// Puts each break where it leaves the most room, or where `random` draws, as far as all rules are
+/// kept. The route must keep them before.
+void move_breaks(const Problem& problem, Route& route, Random* random = nullptr);
 
 /// When the vehicle arrives that leaves at `leave` for a drive of `seconds`, and on the way takes
 /// the breaks from `first` up to `last`; kForever: too late for one of them.
