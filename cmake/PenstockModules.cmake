@@ -57,7 +57,7 @@ penstock_module(domains/booking/neural/train TORCH "its demonstrations, training
 penstock_module(domains/booking/compare TORCH "booking policies compared on the same days: tables, audit, reference, the report page"
   DEPENDS penstock::booking_env penstock::train penstock::page PRIVATE_DEPENDS nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/cli "the verbs of `penstock booking`"
-  DEPENDS penstock::booking_offer penstock::booking_compare penstock::booking_neural_train
+  DEPENDS penstock::booking_dispatch penstock::booking_offer penstock::booking_compare penstock::booking_neural_train
   PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/cage2/sim APART "the simulator of CAGE Challenge 2, its recordings, scripted agents and workflows"
   DEPENDS penstock::env PRIVATE_DEPENDS ZLIB::ZLIB)

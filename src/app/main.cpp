@@ -1,6 +1,6 @@
-// The program. Loading libtorch takes half a second, and pricing offers does not need it: that verb
-// is answered here, all others by a library beside the program that is linked with libtorch,
-// libpenstock_full.so.
+// The program. Loading libtorch takes half a second, and pricing offers and planning do not need
+// it: those verbs are answered here, all others by a library beside the program that is linked with
+// libtorch, libpenstock_full.so.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -9,6 +9,8 @@
 #include <string>
 
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/light_verb.h"
+#include "penstock/domains/booking/dispatch/command.h"
 #include "penstock/domains/booking/offer/command.h"
 
 namespace {
@@ -38,7 +40,9 @@ int everything_else(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return penstock::booking::asks_for_offers(argc, argv)
-             ? penstock::booking::run_offer_command(argc, argv)
-             : everything_else(argc, argv);
+  using namespace penstock::booking;
+  if (asks_for_offers(argc, argv)) { return run_offer_command(argc, argv); }
+  const penstock::LightVerb* const verb = dispatch::verb_asked_for(argc, argv);
+  if (verb != nullptr) { return run_light_verb(*verb, "booking", argc, argv); }
+  return everything_else(argc, argv);
 }

@@ -1,32 +1,16 @@
 #include <algorithm>
 #include <array>
 
-#include "domains/booking/dispatch/parts.h"
-#include "penstock/core/base/json_value.h"
+#include "domains/booking/dispatch/write_fields.h"
 #include "penstock/domains/booking/dispatch/files.h"
 
 namespace penstock::booking::dispatch {
 namespace {
 
-OrderedJson json_of(const Name& name) {
-  return name.is_number ? OrderedJson(std::stoll(name.text)) : OrderedJson(name.text);
-}
-
 OrderedJson amounts_json(const Problem& problem, std::span<const std::int64_t> amounts) {
   OrderedJson list = OrderedJson::array();
   for (std::int32_t d = 0; d < problem.num_amounts; ++d) { list.push_back(amounts[index(d)]); }
   return list;
-}
-
-void put_place(const Problem& problem, std::int32_t number, OrderedJson& object) {
-  if (number < 0) { return; }
-  const Place& place = problem.places[index(number)];
-  if (place.has_point && problem.degrees) {
-    object["location"] = {place.point[0], place.point[1]};
-  } else if (place.has_point) {
-    object["location"] = {{"x", place.point[0]}, {"y", place.point[1]}};
-  }
-  if (place.row >= 0) { object["location_index"] = place.row; }
 }
 
 const char* type_of(const Problem& problem, const Visit& visit) {
@@ -99,7 +83,7 @@ class RouteWriter {
     sums_.cost = route_.cost;
     sums_.driving = route_.seconds;
     sums_.metres = route_.metres;
-    OrderedJson object{{"vehicle", json_of(vehicle_.id)}, {"cost", route_.cost / kUnit}};
+    OrderedJson object{{"vehicle", name_json(vehicle_.id)}, {"cost", route_.cost / kUnit}};
     if (!vehicle_.description.empty()) { object["description"] = vehicle_.description; }
     sums_.put(problem_, object);
     object["violations"] = OrderedJson::array();
@@ -115,11 +99,11 @@ class RouteWriter {
     if (row.pause >= 0) {
       const Break& pause = vehicle_.breaks[index(row.pause)];
       object["type"] = "break";
-      object["id"] = json_of(pause.id);
+      object["id"] = name_json(pause.id);
       if (!pause.description.empty()) { object["description"] = pause.description; }
     } else if (visit.stop < 0) {
       object["type"] = row.visit == 0 ? "start" : "end";
-      put_place(problem_, visit.place, object);
+      put_place(problem_, visit.place, "location", "location_index", object);
     } else {
       put_stop(visit, object);
     }
@@ -130,9 +114,9 @@ class RouteWriter {
   void put_stop(const Visit& visit, OrderedJson& object) {
     const Stop& stop = stop_of(problem_, visit.stop);
     object["type"] = type_of(problem_, visit);
-    object["id"] = json_of(stop.id);
+    object["id"] = name_json(stop.id);
     if (!stop.description.empty()) { object["description"] = stop.description; }
-    put_place(problem_, stop.place, object);
+    put_place(problem_, stop.place, "location", "location_index", object);
     sums_.add(task_of(problem_, visit.stop), visit.stop % 2 == 1);
   }
 
@@ -173,9 +157,9 @@ OrderedJson unassigned_json(const Problem& problem, std::int32_t task, std::int3
   const Task& left = problem.tasks[index(task)];
   const Stop& stop = left.stops[index(which)];
   const char* of_shipment = which == 0 ? "pickup" : "delivery";
-  OrderedJson object{{"id", json_of(stop.id)}, {"type", left.is_shipment ? of_shipment : "job"}};
+  OrderedJson object{{"id", name_json(stop.id)}, {"type", left.is_shipment ? of_shipment : "job"}};
   if (!stop.description.empty()) { object["description"] = stop.description; }
-  put_place(problem, stop.place, object);
+  put_place(problem, stop.place, "location", "location_index", object);
   return object;
 }
 

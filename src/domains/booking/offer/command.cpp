@@ -3,19 +3,16 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <exception>
 #include <iostream>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "penstock/core/base/text.h"
+#include "penstock/core/base/light_verb.h"
 #include "penstock/core/base/text_file.h"
-#include "penstock/core/base/version_info.h"
 #include "penstock/domains/booking/neural/neural_oracle.h"
 #include "penstock/domains/booking/offer/offer.h"
 #include "penstock/domains/booking/offer/server.h"
@@ -74,11 +71,6 @@ class Answers {
   std::vector<std::unique_ptr<OfferPricer>> free_;
 };
 
-int complain(const char* what, Exit exit) {
-  fmt::print(stderr, "penstock: {}\n", printable(what));
-  return static_cast<int>(exit);
-}
-
 Exit run_offer(const OfferArgs& args) {
   Answers answers(args.oracle);
   if (args.port < 0) {
@@ -116,19 +108,8 @@ bool asks_for_offers(int argc, const char* const* argv) {
 }
 
 int run_offer_command(int argc, const char* const* argv) {
-  try {
-    Options app("Penstock", std::string("penstock ") + version());
-    Options& verb = app.add_command("booking", "booking").add_command("offer", kOfferDoc);
-    const std::function<Exit()> run = add_offer_options(verb);
-    std::vector<const char*> words(argv, argv + argc);
-    words[1] = "booking";
-    if (const auto told = app.parse(argc, words.data())) { return static_cast<int>(*told); }
-    return static_cast<int>(run());
-  } catch (const Error& error) {
-    return complain(error.what(), error.exit());
-  } catch (const std::bad_alloc&) {
-    return complain("out of memory", Exit::failed);
-  } catch (const std::exception& error) { return complain(error.what(), Exit::failed); }
+  return run_light_verb({.name = "offer", .doc = kOfferDoc, .add_options = add_offer_options},
+                        "booking", argc, argv);
 }
 
 }  // namespace penstock::booking
