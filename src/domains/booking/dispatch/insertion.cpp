@@ -15,37 +15,36 @@ PricedLeg priced(const Problem& problem, const Vehicle& vehicle, std::int32_t fr
 }  // namespace
 
 LegTable make_table(const Problem& problem, const Vehicle& vehicle) {
-  const std::size_t size = problem.places.size();
-  LegTable table{.places = size};
-  table.from.resize(size * size);
-  table.to.resize(size * size);
-  for (std::size_t a = 0; a < size; ++a) {
-    for (std::size_t b = 0; b < size; ++b) {
-      const PricedLeg leg = priced(problem, vehicle, ordinal(a), ordinal(b));
-      table.from[a * size + b] = leg;
-      table.to[b * size + a] = leg;
+  const std::size_t width = problem.places.size() + 1;
+  LegTable table{.width = width};
+  table.from.resize(width * width);
+  table.to.resize(width * width);
+  for (std::size_t a = 1; a < width; ++a) {
+    for (std::size_t b = 1; b < width; ++b) {
+      const PricedLeg leg = priced(problem, vehicle, ordinal(a) - 1, ordinal(b) - 1);
+      table.from[a * width + b] = leg;
+      table.to[b * width + a] = leg;
     }
   }
   return table;
 }
 
-void Ways::fill(const Problem& problem, const LegTable* table, const Route& route,
-                std::int32_t place) {
-  by_visit.resize(route.visits.size());
-  if (table == nullptr) {
-    const Vehicle& vehicle = vehicle_of(problem, route);
-    for (std::size_t k = 0; k < by_visit.size(); ++k) {
-      const std::int32_t other = route.visits[k].place;
-      by_visit[k] = {.to = priced(problem, vehicle, other, place),
-                     .from = priced(problem, vehicle, place, other)};
-    }
+void Ways::begin(const Problem& problem, const LegTable* table, const Route& route,
+                 std::int32_t place) {
+  visits_ = route.visits.data();
+  if (table != nullptr) {
+    const std::size_t row = index(place + 1) * table->width + 1;
+    to_ = table->to.data() + row;
+    from_ = table->from.data() + row;
     return;
   }
-  const PricedLeg* const to = table->to.data() + index(place) * table->places;
-  const PricedLeg* const from = table->from.data() + index(place) * table->places;
-  for (std::size_t k = 0; k < by_visit.size(); ++k) {
-    const std::int32_t other = route.visits[k].place;
-    by_visit[k] = other < 0 ? Way{} : Way{.to = to[other], .from = from[other]};
+  to_ = from_ = nullptr;
+  computed_.resize(route.visits.size());
+  const Vehicle& vehicle = vehicle_of(problem, route);
+  for (std::size_t k = 0; k < computed_.size(); ++k) {
+    const std::int32_t other = visits_[k].place;
+    computed_[k] = {.to = priced(problem, vehicle, other, place),
+                    .from = priced(problem, vehicle, place, other)};
   }
 }
 
@@ -61,71 +60,76 @@ bool Places::begin(const Problem& problem, const Route& route, std::int32_t numb
       route.num_stops() + task.num_stops() > vehicle_->max_tasks) {
     return false;
   }
-  first_.fill(problem, table, route, task.stops[0].place);
+  if (!task.is_shipment && !job_has_room()) { return false; }
+  is_unused_ = route.num_stops() == 0;
+  unused_cost_ = is_unused_ ? vehicle_->fixed : 0;
+  has_limits_ = vehicle_->max_travel_time < kForever || vehicle_->max_distance < kForever;
+  first_.begin(problem, table, route, task.stops[0].place);
   if (task.is_shipment) {
-    second_.fill(problem, table, route, task.stops[1].place);
+    second_.begin(problem, table, route, task.stops[1].place);
     between_ = priced(problem, *vehicle_, task.stops[0].place, task.stops[1].place);
   }
   return true;
 }
 
-std::int32_t Places::work_after(std::size_t k, std::int32_t place) const {
-  const Visit& visit = route_->visits[k];
-  return visit.stop < 0 ? 0 : problem_->work(*vehicle_, stop_of(*problem_, visit.stop), place);
-}
-
-Time Places::latest_after(std::size_t k, std::int32_t place) const {
-  const Visit& visit = route_->visits[k];
-  const std::int32_t work = work_after(k, place);
-  if (work == visit.work) { return visit.latest; }
-  return last_inside(windows_of(*problem_, visit), visit.latest_leave - work);
+/// Whether any gap has room: none has more than the first leg for deliveries, and than the last for
+/// pickups.
+bool Places::job_has_room() const {
+  const std::size_t amounts = index(problem_->num_amounts);
+  const std::size_t last = (route_->num_gaps() - 1) * amounts;
+  for (std::size_t d = 0; d < amounts; ++d) {
+    if (route_->room_before[d] < task_->delivery[d] ||
+        route_->room_after[last + d] < task_->pickup[d]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /// The leg to the next visit is not driven any more; that of an empty route never was.
 void Places::spare(const Visit& next, Detour& detour) const {
-  if (route_->num_stops() == 0) {
-    detour.cost += vehicle_->fixed;
-    return;
-  }
-  detour.cost -= next.in_cost;
+  if (is_unused_) { return; }
   detour.seconds -= next.in.seconds;
   detour.metres -= next.in.metres;
 }
 
-Detour Places::detour(std::size_t k, const Ways& ways, const Stop& stop) const {
-  const Visit& before = route_->visits[k];
-  const Visit& next = route_->visits[k + 1];
-  const Ways::Way& to = ways[k];
-  const Ways::Way& from = ways[k + 1];
-  Detour detour{.cost = to.to.cost + from.from.cost,
-                .seconds = std::int64_t{to.to.seconds} + from.from.seconds,
-                .metres = std::int64_t{to.to.metres} + from.from.metres};
-  spare(next, detour);
-  if (vehicle_->per_task_hour != 0) {
-    const std::int64_t work = std::int64_t{problem_->work(*vehicle_, stop, before.place)} +
-                              work_after(k + 1, stop.place) - next.work;
-    detour.cost += work_cost(*vehicle_, work);
-  }
+/// What the stops of the task cost by the hour, from the first in a gap to the last in it.
+Money Places::added_work(std::size_t k, const Stop& first, const Stop& last) const {
+  std::int64_t work = problem_->work(*vehicle_, first, route_->visits[k].place);
+  if (&first != &last) { work += problem_->work(*vehicle_, last, first.place); }
+  work += work_after(k + 1, last.place) - route_->visits[k + 1].work;
+  return work_cost(*vehicle_, work);
+}
+
+Detour Places::detour(std::size_t k, const Ways& ways) const {
+  const PricedLeg& to = ways.to(k);
+  const PricedLeg& from = ways.from(k + 1);
+  Detour detour{.seconds = std::int64_t{to.seconds} + from.seconds,
+                .metres = std::int64_t{to.metres} + from.metres};
+  spare(route_->visits[k + 1], detour);
   return detour;
 }
 
+Money Places::added_together(std::size_t k) const {
+  const Money cost = first_.to(k).cost + between_.cost + second_.from(k + 1).cost + unused_cost_ -
+                     (is_unused_ ? 0 : route_->visits[k + 1].in_cost);
+  return vehicle_->per_task_hour == 0 ? cost
+                                      : cost + added_work(k, task_->stops[0], task_->stops[1]);
+}
+
 Detour Places::detour_together(std::size_t k) const {
-  const Visit& before = route_->visits[k];
-  const Visit& next = route_->visits[k + 1];
-  const Ways::Way& to = first_[k];
-  const Ways::Way& from = second_[k + 1];
-  Detour detour{.cost = to.to.cost + between_.cost + from.from.cost,
-                .seconds = std::int64_t{to.to.seconds} + between_.seconds + from.from.seconds,
-                .metres = std::int64_t{to.to.metres} + between_.metres + from.from.metres};
-  spare(next, detour);
-  if (vehicle_->per_task_hour != 0) {
-    const auto& [pickup, delivery] = task_->stops;
-    const std::int64_t work = std::int64_t{problem_->work(*vehicle_, pickup, before.place)} +
-                              problem_->work(*vehicle_, delivery, pickup.place) +
-                              work_after(k + 1, delivery.place) - next.work;
-    detour.cost += work_cost(*vehicle_, work);
-  }
+  const PricedLeg& to = first_.to(k);
+  const PricedLeg& from = second_.from(k + 1);
+  Detour detour{.seconds = std::int64_t{to.seconds} + between_.seconds + from.seconds,
+                .metres = std::int64_t{to.metres} + between_.metres + from.metres};
+  spare(route_->visits[k + 1], detour);
   return detour;
+}
+
+Detour Places::detour_apart(std::size_t k, std::size_t j) const {
+  const Detour first = detour(k, first_);
+  const Detour second = detour(j, second_);
+  return {.seconds = first.seconds + second.seconds, .metres = first.metres + second.metres};
 }
 
 /// A job's delivery is on board on all legs before, its pickup on all after.

@@ -94,8 +94,8 @@ Leg Problem::leg(const Vehicle& vehicle, std::int32_t from, std::int32_t to) con
   return leg;
 }
 
-std::int32_t Problem::work(const Vehicle& vehicle, const Stop& stop,
-                           std::int32_t place_before) const {
+std::int32_t Problem::any_work(const Vehicle& vehicle, const Stop& stop,
+                               std::int32_t place_before) const {
   const std::int32_t service = stop.service_by_type.empty()
                                    ? stop.service
                                    : for_type(stop.service_by_type, vehicle.type, stop.service);

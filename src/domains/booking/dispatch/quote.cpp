@@ -58,11 +58,16 @@ void Schedule::quote_job(std::int32_t task, std::span<const TimeWindow> windows,
   Places& places = scratch_->places;
   TimeWindows& own = problem_.tasks[index(task)].stops[0].windows;
   Money most = kNoPrice;
+  TimeWindow span{.earliest = kForever, .latest = -kForever};
+  for (const TimeWindow& window : windows) {
+    span.earliest = std::min(span.earliest, window.earliest);
+    span.latest = std::max(span.latest, window.latest);
+  }
   for (const Route& route : routes_) {
     if (!places.begin(problem_, route, task)) { continue; }
     const bool limited = places.has_limited_rides();
     places.each_of_job(
-        [&](Money added) { return added < most; },
+        span, [&](Money added) { return added < most; },
         [&](const Placement& where, Time earliest, Time latest) {
           for (std::size_t w = 0; w < windows.size(); ++w) {
             const Time start = std::max(earliest, windows[w].earliest);

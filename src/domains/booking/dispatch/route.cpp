@@ -7,6 +7,8 @@
 namespace penstock::booking::dispatch {
 namespace {
 
+bool has_setup(const Stop& stop) { return stop.setup > 0 || !stop.setup_by_type.empty(); }
+
 void drive_forward(const Problem& problem, Route& route) {
   const Vehicle& vehicle = vehicle_of(problem, route);
   route.cost = route.num_stops() > 0 ? vehicle.fixed : 0;
@@ -22,6 +24,7 @@ void drive_forward(const Problem& problem, Route& route) {
         visit.in = problem.leg(vehicle, before.place, visit.place);
         visit.in_cost = problem.cost(vehicle, visit.in);
       }
+      visit.plain = visit.stop < 0 || !has_setup(stop_of(problem, visit.stop));
       visit.work =
           visit.stop < 0 ? 0 : problem.work(vehicle, stop_of(problem, visit.stop), before.place);
       const Time there =

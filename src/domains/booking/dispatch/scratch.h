@@ -35,8 +35,12 @@ void look_for_cheaper(Places& places, const Problem& problem, const Route& route
                             [&](const Placement& where, Time, Time) { keep(where); });
     return;
   }
-  places.each_of_job(worth, [&](const Placement& where, Time earliest, Time latest) {
-    if (first_inside(asked.stops[0].windows, earliest) <= latest) { keep(where); }
+  const TimeWindows& windows = asked.stops[0].windows;
+  const TimeWindow span = windows.empty() ? TimeWindow{.earliest = -kForever}
+                                          : TimeWindow{.earliest = windows.front().earliest,
+                                                       .latest = windows.back().latest};
+  places.each_of_job(span, worth, [&](const Placement& where, Time earliest, Time latest) {
+    if (first_inside(windows, earliest) <= latest) { keep(where); }
   });
 }
 

@@ -169,12 +169,19 @@ struct Problem {
   }
   /// Seconds of work at a stop, by the place before it.
   [[nodiscard]] std::int32_t work(const Vehicle& vehicle, const Stop& stop,
-                                  std::int32_t place_before) const;
+                                  std::int32_t place_before) const {
+    const bool plain =
+        stop.setup == 0 && stop.setup_by_type.empty() && stop.service_by_type.empty();
+    return plain ? stop.service : any_work(vehicle, stop, place_before);
+  }
   /// Whether no setup is due between the two.
   [[nodiscard]] bool same_place(std::int32_t a, std::int32_t b) const;
   [[nodiscard]] bool can_serve(const Vehicle& vehicle, const Task& task) const {
     return (task.skills & ~vehicle.skills).none();
   }
+  /// The same of any stop, by looking at everything.
+  [[nodiscard]] std::int32_t any_work(const Vehicle& vehicle, const Stop& stop,
+                                      std::int32_t place_before) const;
   /// A time for people: a date, a clock's time or seconds, as the problem was given.
   [[nodiscard]] std::string told(Time time) const;
 };

@@ -16,15 +16,16 @@ namespace penstock::booking::dispatch {
 struct Visit {
   std::int32_t stop = -1;  // 2 * task + (0: job or pickup, 1: delivery); -1: the route's ends
   std::int32_t place = -1;
+  Money in_cost = 0;             // of the leg from the visit before
+  Time leave = 0;                // as early as may be
+  Time latest = 0;               // start of work that keeps all that follow in time
+  Time latest_leave = 0;         // likewise
+  Time start = 0;                // of work, as early as may be
   std::int32_t work = 0;         // seconds of setup and service, after the visit before
   std::int32_t first_break = 0;  // how many breaks are taken before leaving
-  std::int32_t from = -2;        // the place before, to which `in` belongs
   Leg in;                        // from the visit before
-  Money in_cost = 0;
-  Time start = 0;         // of work, as early as may be
-  Time leave = 0;         // likewise
-  Time latest = 0;        // start that keeps all that follow in time
-  Time latest_leave = 0;  // likewise
+  std::int32_t from = -2;        // the place before, to which `in` belongs
+  bool plain = true;             // the work does not depend on the place before
 };
 
 /// Where a task goes in a route. Visits are counted as before the insertion, 0 is the start.
