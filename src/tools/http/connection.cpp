@@ -146,14 +146,14 @@ void Connection::dispatch() {
   keep_ = reader_->keeps_alive();
   become(Phase::working, kForever);
   if (route_ == nullptr) { return write(hub_.routes().explain_missing(reader_->request())); }
-  if (route_->at_once) { return write(answer(*route_, reader_->request())); }
+  if (route_->at_once) { return write(answer(*route_, reader_->take())); }
   send_to_worker(*route_);
 }
 
 void Connection::send_to_worker(const Route& route) {
-  auto request = std::make_shared<const Request>(reader_->take());
+  auto request = std::make_shared<Request>(reader_->take());
   const bool added = hub_.workers().try_add([self = shared_from_this(), request, &route]() mutable {
-    Response response = answer(route, *request);
+    Response response = answer(route, std::move(*request));
     request.reset();
     asio::io_context& io = self->hub_.io();
     asio::post(io, [self = std::move(self), response = std::move(response)]() mutable {

@@ -27,6 +27,6 @@ class Routes {
 };
 
 /// The handler's answer; status 500 when it throws.
-Response answer(const Route& route, const Request& request);
+Response answer(const Route& route, Request request);
 
 }  // namespace penstock::http

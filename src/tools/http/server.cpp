@@ -58,6 +58,7 @@ class Server::Core {
   }
 
   void add(Route route) { hub_.routes().add(std::move(route)); }
+  void tell_metrics_of(std::function<std::string()> more) { more_metrics_ = std::move(more); }
 
   int listen(int port) {
     const tcp::endpoint loopback(asio::ip::address_v4::loopback(), port);
@@ -105,7 +106,7 @@ class Server::Core {
   }
 
   Response tell_metrics() {
-    return {.body = hub_.metrics().text(hub_.gauges()),
+    return {.body = hub_.metrics().text(hub_.gauges()) + (more_metrics_ ? more_metrics_() : ""),
             .content_type = "text/plain; version=0.0.4; charset=utf-8"};
   }
 
@@ -168,6 +169,7 @@ class Server::Core {
   double sweep_s_;
   bool accepting_ = false;
   bool gave_up_ = false;
+  std::function<std::string()> more_metrics_;
   Clock::time_point end_;
 };
 
@@ -180,6 +182,10 @@ void Server::answer_at_once(std::string method, std::string path, Handler handle
 
 void Server::answer_by_worker(std::string method, std::string path, Handler handler) {
   core_->add({std::move(method), std::move(path), std::move(handler), false});
+}
+
+void Server::tell_metrics_of(std::function<std::string()> more) {
+  core_->tell_metrics_of(std::move(more));
 }
 
 int Server::listen(int port) { return core_->listen(port); }

@@ -10,6 +10,7 @@ namespace penstock::http {
 struct Request {
   std::string method;  // GET, POST, ...
   std::string path;    // as it came, without the query
+  std::string id;      // what stands for {id} in the path of the route
   std::string query;   // what follows the ?
   std::string body;
 };

@@ -44,10 +44,15 @@ class Server {
   /// Waits for handlers that still run.
   ~Server();
 
+  // A path may have {id} for one of its parts: any text without a slash, see Request::id.
+
   /// A handler that answers at once, on the thread of all connections.
   void answer_at_once(std::string method, std::string path, Handler handler);
   /// A handler that takes long, on a worker; as many at a time as there are workers.
   void answer_by_worker(std::string method, std::string path, Handler handler);
+  /// What /metrics tells beside the server's own, in the same format. Called on the thread of all
+  /// connections: must not take long.
+  void tell_metrics_of(std::function<std::string()> more);
 
   /// Takes a port of 127.0.0.1, 0 for any free one, and returns it. Throws IoError when it is taken
   /// or not ours to use. Peers may connect from now on.
