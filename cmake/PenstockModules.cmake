@@ -52,12 +52,16 @@ penstock_module(domains/booking/neural "the neural routing oracle: masks, infere
   DEPENDS penstock::booking_env penstock::fused penstock::store PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/booking/offer "what to propose for a new request, priced; its JSON, server and command"
   DEPENDS penstock::booking_neural penstock::http PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
+penstock_module(domains/booking/service "plans that are kept: quotes, holds, bookings; the store, the server and its command"
+  DEPENDS penstock::booking_dispatch penstock::http PRIVATE_DEPENDS SQLite::SQLite3 fmt::fmt nlohmann_json::nlohmann_json)
+penstock_embed(domains/booking/service openapi.json)
+penstock_use_libpq(booking_service)
 penstock_module(domains/booking/neural/train TORCH "its demonstrations, training and comparison with long searches"
   DEPENDS penstock::booking_neural penstock::train)
 penstock_module(domains/booking/compare TORCH "booking policies compared on the same days: tables, audit, reference, the report page"
   DEPENDS penstock::booking_env penstock::train penstock::page PRIVATE_DEPENDS nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/cli "the verbs of `penstock booking`"
-  DEPENDS penstock::booking_dispatch penstock::booking_offer penstock::booking_compare penstock::booking_neural_train
+  DEPENDS penstock::booking_service penstock::booking_offer penstock::booking_compare penstock::booking_neural_train
   PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/cage2/sim APART "the simulator of CAGE Challenge 2, its recordings, scripted agents and workflows"
   DEPENDS penstock::env PRIVATE_DEPENDS ZLIB::ZLIB)

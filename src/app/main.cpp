@@ -12,6 +12,7 @@
 #include "penstock/core/base/light_verb.h"
 #include "penstock/domains/booking/dispatch/command.h"
 #include "penstock/domains/booking/offer/command.h"
+#include "penstock/domains/booking/service/command.h"
 
 namespace {
 
@@ -42,6 +43,9 @@ int everything_else(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace penstock::booking;
   if (asks_for_offers(argc, argv)) { return run_offer_command(argc, argv); }
+  if (service::asks_to_serve(argc, argv)) {
+    return run_light_verb(service::kServeVerb, "booking", argc, argv);
+  }
   const penstock::LightVerb* const verb = dispatch::verb_asked_for(argc, argv);
   if (verb != nullptr) { return run_light_verb(*verb, "booking", argc, argv); }
   return everything_else(argc, argv);

@@ -57,6 +57,13 @@ NOT_RUN = {
         "penstock booking offer --serve 8080",
         "curl -H 'Content-Type: application/json' --data-binary @query.json http://127.0.0.1:8080/offer",
     ],
+    "it does not end; tests/golden/test_booking_service.py runs the page": [
+        "penstock booking serve --fleet north.json --store days.db --port 8080",
+        "curl -s --data @quote.json http://127.0.0.1:8080/v1/plans/north.2026-12-01/quote",
+        "curl -s --data @hold.json http://127.0.0.1:8080/v1/plans/north.2026-12-01/hold",
+        "curl -s --data '{\"id\": \"o1\", \"key\": \"call-2\"}' http://127.0.0.1:8080/v1/plans/north.2026-12-01/commit",
+        "curl -s http://127.0.0.1:8080/v1/plans/north.2026-12-01",
+    ],
     "it needs a server of MLflow; test_trackers.py has one": [
         "penstock track runs/first --to mlflow --tracking-uri http://localhost:5000 --follow",
     ],

@@ -39,7 +39,7 @@ def test_highway_comes_with_the_wheel():
 
 def test_no_other_library_comes_with_the_wheel():
     names = {file.name for file in importlib.metadata.files("penstock") if ".so" in file.suffixes}
-    assert names == {"libhwy.so.1", "libfmt.so.9", pathlib.Path(_base.__file__).name, pathlib.Path(_core.__file__).name,
+    assert names == {"libhwy.so.1", "libfmt.so.9", "libsqlite3.so.0", pathlib.Path(_base.__file__).name, pathlib.Path(_core.__file__).name,
                      pathlib.Path(importlib.util.find_spec("penstock_worker._runner").origin).name}
 
 
@@ -48,7 +48,7 @@ def test_the_licence_of_all_that_is_inside_comes_with_the_wheel():
     said = {"LICENSE": "Apache License", "fmt.txt": "Victor Zverovich", "highway.txt": "Google LLC",
             "nlohmann-json.txt": "Niels Lohmann", "tomlplusplus.txt": "Mark Gillard", "cli11.txt": "Henry Schreiner",
             "xxhash.txt": "Yann Collet", "eigen.txt": "Mozilla Public License", "pybind11.txt": "Wenzel Jakob",
-            "boost.txt": "Boost Software License"}
+            "boost.txt": "Boost Software License", "sqlite.txt": "disclaims copyright"}
     assert set(files) == set(said)
     assert all(holder in files[name] for name, holder in said.items())
     assert len(importlib.metadata.metadata("penstock").get_all("License-File")) == len(said)

@@ -9,8 +9,8 @@
 namespace penstock {
 
 std::vector<Verb> booking_verbs(Options& app, const Catalog& catalog) {
-  std::vector<Verb> verbs = {booking::offer_verb(app), booking::eval_verb(app, catalog),
-                             booking::report_verb(app, catalog)};
+  std::vector<Verb> verbs = {booking::offer_verb(app), booking::serve_verb(app),
+                             booking::eval_verb(app, catalog), booking::report_verb(app, catalog)};
   for (const LightVerb& light : booking::dispatch::light_verbs()) {
     Options& verb = app.add_command(light.name, light.doc);
     verbs.push_back({&verb, light.add_options(verb)});

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-/// `penstock booking offer`, `eval`, `oracle train` and `oracle eval`.
+/// `penstock booking offer`, `serve`, `eval`, `oracle train` and `oracle eval`.
 std::vector<Verb> booking_verbs(Options& app, const Catalog& catalog);
 
 }  // namespace penstock

@@ -1,0 +1,240 @@
+#include "domains/booking/service/day.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "domains/booking/service/tell.h"
+#include "penstock/core/base/errors.h"
+
+namespace penstock::booking::service {
+namespace {
+
+std::string told(const TimeWindow& window) {
+  return fmt::format("{} to {}", dispatch::clock_text(window.earliest),
+                     dispatch::clock_text(window.latest));
+}
+
+/// Whether a stop of the task is among the first of its route.
+bool is_frozen(const dispatch::Schedule& schedule, std::int32_t task) {
+  const std::int32_t vehicle = schedule.vehicle_of(task);
+  if (vehicle < 0) { return false; }
+  const dispatch::Route& route = schedule.routes()[static_cast<std::size_t>(vehicle)];
+  return std::any_of(
+      route.visits.begin(), route.visits.begin() + 1 + route.frozen,
+      [&](const dispatch::Visit& visit) { return visit.stop >= 0 && visit.stop / 2 == task; });
+}
+
+}  // namespace
+
+Day::Day(std::string id, const Fleet& fleet)
+    : id_(std::move(id)), fleet_(&fleet), schedule_(fleet.problem()) {}
+
+void Day::remove(const std::string& id) {
+  schedule_.remove(*schedule_.find(id));
+  bookings_.erase(id);
+  removed_.push_back(id);
+  ++generation_;
+}
+
+bool Day::under_way(const std::string& id) const {
+  return is_frozen(schedule_, *schedule_.find(id));
+}
+
+void Day::expire(std::int64_t now_ms) {
+  std::vector<std::string> over;
+  for (const auto& [id, booking] : bookings_) {
+    if (booking.expires_ms != 0 && booking.expires_ms <= now_ms) { over.push_back(id); }
+  }
+  for (const std::string& id : over) { remove(id); }
+}
+
+Json Day::quote(const Wish& wish, std::span<const TimeWindow> windows, std::int64_t now_ms) {
+  expire(now_ms);
+  const auto quotes =
+      schedule_.quote(fleet_->read(wish), windows, wish.slot_stop == SlotStop::delivery);
+  Json told = Json::array();
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    told.push_back(tell_quote(schedule_, windows[i], quotes[i]));
+    told.back()["plan"] = id_;
+  }
+  return told;
+}
+
+Outcome Day::apply(const ChangeCall& call, std::int64_t now_ms) {
+  expire(now_ms);
+  Outcome outcome = judge(call, now_ms);
+  version_ += outcome.changed ? 1 : 0;
+  generation_ += outcome.changed ? 1 : 0;
+  outcome.answer["plan"] = id_;
+  outcome.answer["version"] = version_;
+  outcome.answer["now_ms"] = now_ms;
+  if (outcome.status == 200) { outcome.answer["changed"] = outcome.changed; }
+  return outcome;
+}
+
+Outcome Day::judge(const ChangeCall& call, std::int64_t now_ms) {
+  if (call.if_version.value_or(version_) != version_) {
+    return refuse(409, fmt::format("the plan has version {}, not {}: read it again", version_,
+                                   *call.if_version));
+  }
+  if (call.verb == "hold") { return hold(call, now_ms); }
+  if (call.verb == "commit") { return commit(call); }
+  if (call.verb == "cancel") { return cancel(call); }
+  if (call.verb == "decline") { return decline(call); }
+  if (call.verb == "move") { return move(call); }
+  return progress(call);
+}
+
+Outcome Day::refuse(int status, std::string why) const {
+  return {.status = status, .answer = {{"error", std::move(why)}}};
+}
+
+/// The plan has changed, and with it this booking.
+Outcome Day::changed(const std::string& id, Json more) const {
+  more["id"] = id;
+  Outcome outcome{.answer = std::move(more), .changed = true};
+  if (bookings_.contains(id)) {
+    outcome.answer.update(tell_booking(id));
+    outcome.put.push_back(stored(id));
+  }
+  return outcome;
+}
+
+Outcome Day::hold(const ChangeCall& call, std::int64_t now_ms) {
+  return place(*call.wish, *call.window, now_ms + call.ttl_ms);
+}
+
+Outcome Day::commit(const ChangeCall& call) {
+  const auto found = bookings_.find(call.id);
+  if (found == bookings_.end() || found->second.expires_ms == 0) {
+    if (call.wish) { return place(*call.wish, *call.window, 0); }
+    if (found != bookings_.end()) {
+      return refuse(409, fmt::format("{} is booked already", call.id));
+    }
+    return refuse(404, fmt::format("nothing is held for {}: the hold is over, or never was; hold a "
+                                   "slot again, or commit with job and slot",
+                                   call.id));
+  }
+  found->second.expires_ms = 0;
+  return changed(call.id, Json::object());
+}
+
+Outcome Day::place(const Wish& wish, const TimeWindow& window, std::int64_t expires_ms) {
+  if (const auto found = bookings_.find(wish.id); found != bookings_.end()) {
+    return refuse(409, fmt::format("{} is {} already, {}; cancel or move it, or take another id",
+                                   wish.id, found->second.expires_ms == 0 ? "booked" : "held",
+                                   told(found->second.window)));
+  }
+  const dispatch::Request request = fleet_->read(wish);
+  const bool of_delivery = wish.slot_stop == SlotStop::delivery;
+  const dispatch::Quote quote =
+      schedule_.quote(request, std::span(&window, 1), of_delivery).front();
+  const Begins before = begins_of(schedule_, quote.where.vehicle);
+  if (!quote.where.fits() || !schedule_.insert(request, window, of_delivery)) {
+    return refuse(409, explain(quote.obstacle));
+  }
+  bookings_[wish.id] = {.text = wish_text(wish), .window = window, .expires_ms = expires_ms};
+  Json more = tell_price(quote);
+  more["displaced"] = tell_displaced(before, begins_of(schedule_, quote.where.vehicle));
+  return changed(wish.id, std::move(more));
+}
+
+Outcome Day::cancel(const ChangeCall& call) {
+  if (!bookings_.contains(call.id)) {
+    return refuse(404, fmt::format("{} is neither held nor booked", call.id));
+  }
+  return end(call.id, "cancelled");
+}
+
+Outcome Day::decline(const ChangeCall& call) {
+  const auto found = bookings_.find(call.id);
+  if (found == bookings_.end()) { return {.answer = {{"id", call.id}, {"state", "declined"}}}; }
+  if (found->second.expires_ms == 0) {
+    return refuse(409, fmt::format("{} is booked: cancel it", call.id));
+  }
+  return end(call.id, "declined");
+}
+
+Outcome Day::end(const std::string& id, const char* state) {
+  if (under_way(id)) {
+    return refuse(409, fmt::format("a vehicle is under way to {}: it cannot be taken back", id));
+  }
+  const std::int64_t cost = schedule_.cost();
+  const std::int64_t metres = schedule_.metres();
+  const std::int64_t seconds = schedule_.seconds();
+  remove(id);
+  return changed(id, {{"state", state},
+                      {"saved_cost", units(cost - schedule_.cost())},
+                      {"saved_km", km(metres - schedule_.metres())},
+                      {"saved_min", minutes(seconds - schedule_.seconds())}});
+}
+
+Outcome Day::move(const ChangeCall& call) {
+  const auto found = bookings_.find(call.id);
+  if (found == bookings_.end()) {
+    return refuse(404, fmt::format("{} is neither held nor booked", call.id));
+  }
+  if (under_way(call.id)) {
+    return refuse(409, fmt::format("a vehicle is under way to {}: it cannot be moved", call.id));
+  }
+  const Wish wish = read_wish(found->second.text);
+  const bool of_delivery = wish.slot_stop == SlotStop::delivery;
+  const dispatch::Request request = fleet_->read(wish);
+  dispatch::Schedule draft = schedule_;  // the old promise stands until the new one is kept
+  draft.remove(*draft.find(call.id));
+  const dispatch::Quote quote =
+      draft.quote(request, std::span(&*call.window, 1), of_delivery).front();
+  const Begins before = begins_of(draft, quote.where.vehicle);
+  if (!quote.where.fits() || !draft.insert(request, *call.window, of_delivery)) {
+    return refuse(409, explain(quote.obstacle) + "; the slot that was promised stands");
+  }
+  schedule_ = std::move(draft);
+  found->second.window = *call.window;
+  Json more = tell_price(quote);
+  more["displaced"] = tell_displaced(before, begins_of(schedule_, quote.where.vehicle));
+  return changed(call.id, std::move(more));
+}
+
+Outcome Day::progress(const ChangeCall& call) {
+  const auto& vehicles = schedule_.problem().vehicles;
+  const auto found = std::find_if(vehicles.begin(), vehicles.end(), [&](const auto& vehicle) {
+    return vehicle.id.text == call.vehicle;
+  });
+  if (found == vehicles.end()) {
+    return refuse(404, fmt::format("no vehicle {}; GET the plan tells them", call.vehicle));
+  }
+  const auto vehicle = static_cast<std::int32_t>(found - vehicles.begin());
+  const dispatch::Route& route = schedule_.routes()[static_cast<std::size_t>(vehicle)];
+  if (call.stops < route.frozen || call.stops > route.num_stops()) {
+    return refuse(409,
+                  fmt::format("{} has {} stops, of which {} are under way already; {} cannot be",
+                              call.vehicle, route.num_stops(), route.frozen, call.stops));
+  }
+  for (std::int32_t i = 1; i <= call.stops; ++i) {
+    const std::string& id = id_at(schedule_.problem(), route.visits[static_cast<std::size_t>(i)]);
+    if (bookings_.at(id).expires_ms != 0) {
+      return refuse(409, fmt::format("{} is only held: commit or decline it first", id));
+    }
+  }
+  dispatch::Schedule draft = schedule_;
+  draft.freeze(vehicle, call.stops, call.time);
+  if (!draft.routes()[static_cast<std::size_t>(vehicle)].feasible) {
+    return refuse(409,
+                  fmt::format("{} would be late for what was promised if it goes on at {}: move "
+                              "or cancel one of its stops first",
+                              call.vehicle, dispatch::clock_text(call.time)));
+  }
+  schedule_ = std::move(draft);
+  return {.answer = {{"vehicle", call.vehicle}, {"frozen", call.stops}}, .changed = true};
+}
+
+bool Day::take_improved(dispatch::Schedule better, std::uint64_t generation) {
+  if (generation != generation_) { return false; }
+  schedule_ = std::move(better);
+  ++generation_;
+  return true;
+}
+
+}  // namespace penstock::booking::service

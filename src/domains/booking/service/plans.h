@@ -1,0 +1,58 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "domains/booking/service/day.h"
+#include "penstock/domains/booking/service/store.h"
+
+namespace penstock::booking::service {
+
+/// A plan in memory. Whoever uses the day holds the mutex, and refreshes it first.
+struct Plan {
+  Plan(std::string id, const Fleet& of) : fleet(of), day(std::move(id), of) {}
+
+  const Fleet& fleet;
+  std::mutex mutex;
+  Day day;
+  bool stale = true;  // what is in memory need not be what is in the store
+};
+
+/// A name that no plan has.
+struct NoSuchPlan {
+  std::string why;
+};
+
+/// The plans there are, by name. Thread-safe.
+class Plans {
+ public:
+  /// Throws DataError when a file is not a fleet.
+  Plans(const std::vector<std::string>& fleets, Store& store);
+
+  /// The plan of this name, made if it is the first call for it; it stays where it is. Throws
+  /// NoSuchPlan.
+  Plan& open(const std::string& id);
+  /// Brings what is in memory up to the store. The plan must be locked.
+  void refresh(Plan& plan);
+  /// Reads those of a day and later, and checks them.
+  void load_since(const std::string& date);
+  /// The names of all that were written, or asked for.
+  std::vector<std::string> names();
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  const Fleet& fleet_of(const std::string& id) const;
+
+  Store& store_;
+  std::map<std::string, Fleet> fleets_;  // by depot
+  std::shared_mutex mutex_;
+  std::map<std::string, std::unique_ptr<Plan>> plans_;
+  std::atomic<std::size_t> size_ = 0;
+};
+
+}  // namespace penstock::booking::service

@@ -1,0 +1,187 @@
+#include "penstock/domains/booking/service/service.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+
+#include "domains/booking/service/counters.h"
+#include "domains/booking/service/improver.h"
+#include "domains/booking/service/wall_clock.h"
+#include "penstock/core/base/errors.h"
+#include "penstock/core/base/stopwatch.h"
+
+namespace penstock::booking::service {
+namespace {
+
+constexpr std::int64_t kDayMs = 86'400'000;
+constexpr std::int64_t kKeepAnswersMs = 7 * kDayMs;
+
+/// "YYYY-MM-DD", by Greenwich.
+std::string date_of(std::int64_t ms) {
+  const std::chrono::sys_days day{
+      std::chrono::floor<std::chrono::days>(std::chrono::milliseconds(ms))};
+  const std::chrono::year_month_day date(day);
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+}
+
+http::Response respond(int status, const Json& answer) {
+  return {.status = status, .body = to_text(answer, -1, BadUtf8::replace) + "\n"};
+}
+
+/// What the caller did wrong is 400 or 404; what the store did is 503.
+template <class Work>
+http::Response guarded(const Work& work) {
+  try {
+    return work();
+  } catch (const NoSuchPlan& error) {
+    return http::error_response(404, error.why);
+  } catch (const IoError& error) {
+    return http::error_response(503, error.what());
+  } catch (const Error& error) { return http::error_response(400, error.what()); }
+}
+
+}  // namespace
+
+struct Service::Parts {
+  explicit Parts(const ServiceConfig& config)
+      : clock(config.clock),
+        store(config.store),
+        plans(config.fleets, store),
+        improver(store, config.improve) {}
+
+  Json quote(const std::string& plan, const QuoteCall& call);
+  http::Response change(Plan& plan, const ChangeCall& call);
+  std::optional<http::Response> answered_before(const std::string& plan, const ChangeCall& call);
+  bool write(Plan& plan, const ChangeCall& call, const Outcome& outcome, const std::string& body,
+             std::int64_t now_ms);
+
+  WallClock clock;
+  Store store;
+  Plans plans;
+  Improver improver;
+  Counters counters;
+};
+
+/// Slots of one day are quoted together.
+Json Service::Parts::quote(const std::string& id, const QuoteCall& call) {
+  plans.open(id);  // there must be one
+  const std::string depot = id.substr(0, id.rfind('.'));
+  std::map<std::string, std::vector<std::size_t>> slots_of;  // by plan
+  for (std::size_t i = 0; i < call.slots.size(); ++i) {
+    const std::string& date = call.slots[i].date;
+    slots_of[date.empty() ? id : fmt::format("{}.{}", depot, date)].push_back(i);
+  }
+  Json told = Json::array();
+  told.get_ref<Json::array_t&>().resize(call.slots.size());
+  Json versions = Json::object();
+  for (const auto& [name, slots] : slots_of) {
+    std::vector<TimeWindow> windows;
+    for (const std::size_t i : slots) { windows.push_back(call.slots[i].window); }
+    Plan& plan = plans.open(name);
+    const std::lock_guard lock(plan.mutex);
+    plans.refresh(plan);
+    Json quotes = plan.day.quote(call.wish, windows, clock.now_ms());
+    for (std::size_t i = 0; i < slots.size(); ++i) { told[slots[i]] = std::move(quotes[i]); }
+    versions[name] = plan.day.version();
+  }
+  return {{"versions", std::move(versions)}, {"slots", std::move(told)}};
+}
+
+/// What the same key was told before; 422 when it was another call's.
+std::optional<http::Response> Service::Parts::answered_before(const std::string& plan,
+                                                              const ChangeCall& call) {
+  if (call.key.empty()) { return {}; }
+  auto answer = store.answer(plan, call.key);
+  if (!answer) { return {}; }
+  if (answer->call != call.text) {
+    return http::error_response(
+        422, fmt::format("key {} was used with another call; take a new key", call.key));
+  }
+  return http::Response{.status = answer->status, .body = std::move(answer->body)};
+}
+
+/// False when another process has written to the plan meanwhile.
+bool Service::Parts::write(Plan& plan, const ChangeCall& call, const Outcome& outcome,
+                           const std::string& body, std::int64_t now_ms) {
+  if (!outcome.changed && call.key.empty()) { return true; }
+  Change change = plan.day.change_for(outcome, now_ms);
+  if (!call.key.empty()) {
+    change.answer = {.key = call.key, .call = call.text, .status = outcome.status, .body = body};
+  }
+  const Stopwatch watch;
+  plan.stale = true;  // until the store has told that it has it
+  if (!store.write(change)) { return false; }
+  plan.stale = false;
+  plan.day.written();
+  counters.count_write(watch.seconds());
+  return true;
+}
+
+http::Response Service::Parts::change(Plan& plan, const ChangeCall& call) {
+  constexpr int kTries = 20;
+  const std::lock_guard lock(plan.mutex);
+  for (int i = 0; i < kTries; ++i) {
+    plans.refresh(plan);
+    if (auto before = answered_before(plan.day.id(), call)) { return std::move(*before); }
+    const std::int64_t now_ms = clock.now_ms();
+    const Outcome outcome = plan.day.apply(call, now_ms);
+    http::Response response = respond(outcome.status, outcome.answer);
+    if (write(plan, call, outcome, response.body, now_ms)) {
+      if (outcome.changed) { improver.want(plan); }
+      return response;
+    }
+  }
+  return http::error_response(503, "other instances write to this plan all the time; try again");
+}
+
+Service::Service(const ServiceConfig& config) : parts_(std::make_unique<Parts>(config)) {
+  const std::int64_t now_ms = parts_->clock.now_ms();
+  parts_->store.forget_answers(now_ms - kKeepAnswersMs);
+  parts_->plans.load_since(date_of(now_ms - kDayMs));
+}
+
+Service::~Service() = default;
+
+http::Response Service::quote(const std::string& plan, const std::string& body) {
+  http::Response response =
+      guarded([&] { return respond(200, parts_->quote(plan, read_quote(body))); });
+  parts_->counters.count("quote", response.status);
+  return response;
+}
+
+http::Response Service::change(const std::string& verb, const std::string& plan,
+                               const std::string& body) {
+  http::Response response = guarded([&] {
+    const ChangeCall call = read_change(verb, body);
+    return parts_->change(parts_->plans.open(plan), call);
+  });
+  parts_->counters.count(verb, response.status);
+  return response;
+}
+
+http::Response Service::show(const std::string& id) {
+  return guarded([&] {
+    Plan& plan = parts_->plans.open(id);
+    const std::lock_guard lock(plan.mutex);
+    parts_->plans.refresh(plan);
+    return respond(200, plan.day.show(parts_->clock.now_ms()));
+  });
+}
+
+http::Response Service::list() {
+  return guarded([&] { return respond(200, {{"plans", parts_->plans.names()}}); });
+}
+
+std::string Service::metrics() const {
+  return fmt::format(
+      "{}# HELP penstock_booking_plans Plans in memory.\n# TYPE penstock_booking_plans gauge\n"
+      "penstock_booking_plans {}\n"
+      "# HELP penstock_booking_improved_total Times that a search between calls found better "
+      "routes.\n# TYPE penstock_booking_improved_total counter\npenstock_booking_improved_total "
+      "{}\n",
+      parts_->counters.text(), parts_->plans.size(), parts_->improver.num_improved());
+}
+
+}  // namespace penstock::booking::service

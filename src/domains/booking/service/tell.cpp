@@ -1,0 +1,162 @@
+#include "domains/booking/service/tell.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "domains/booking/service/call.h"
+
+namespace penstock::booking::service {
+namespace {
+
+using dispatch::Problem;
+using dispatch::Route;
+using dispatch::Schedule;
+using dispatch::Visit;
+
+std::size_t place_in(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+double rounded(double value, double per) { return std::round(value * per) / per; }
+
+const dispatch::Task& task_at(const Problem& problem, const Visit& visit) {
+  return problem.tasks[place_in(visit.stop / 2)];
+}
+
+const char* kind_of(const dispatch::Task& task, const Visit& visit) {
+  if (!task.is_shipment) { return "job"; }
+  return visit.stop % 2 == 0 ? "pickup" : "delivery";
+}
+
+Json tell_load(const Problem& problem, const Route& route, std::size_t leg) {
+  Json load = Json::array();
+  const auto amounts = place_in(problem.num_amounts);
+  for (std::size_t a = 0; a < amounts; ++a) { load.push_back(route.load[leg * amounts + a]); }
+  return load;
+}
+
+/// What no leg of the route carries: the room that nobody holds.
+Json tell_unheld(const Problem& problem, const Route& route) {
+  const auto amounts = place_in(problem.num_amounts);
+  Json free = Json::array();
+  for (std::size_t a = 0; a < amounts; ++a) {
+    std::int64_t most = 0;
+    for (std::size_t at = a; at < route.load.size(); at += amounts) {
+      most = std::max(most, route.load[at]);
+    }
+    free.push_back(problem.vehicles[place_in(route.vehicle)].capacity[a] - most);
+  }
+  return free;
+}
+
+Json tell_stop(const Problem& problem, const Route& route, const dispatch::Timetable::Row& row) {
+  const Visit& visit = route.visits[place_in(row.visit)];
+  return {{"id", id_at(problem, visit)},
+          {"kind", kind_of(task_at(problem, visit), visit)},
+          {"arrival", dispatch::clock_text(row.arrival)},
+          {"begin", dispatch::clock_text(row.start)},
+          {"end", dispatch::clock_text(row.end)},
+          {"km", km(row.driven_metres)},
+          {"load", tell_load(problem, route, place_in(row.visit))},
+          {"frozen", row.visit <= route.frozen}};
+}
+
+}  // namespace
+
+double units(dispatch::Money cost) {
+  return rounded(static_cast<double>(cost) / static_cast<double>(dispatch::kUnit), 1000);
+}
+double km(std::int64_t metres) { return static_cast<double>(metres) / 1000; }
+double minutes(std::int64_t seconds) { return rounded(static_cast<double>(seconds) / 60, 100); }
+
+const std::string& id_at(const Problem& problem, const Visit& visit) {
+  return task_at(problem, visit).stops[0].id.text;
+}
+
+std::string explain(dispatch::Obstacle obstacle) {
+  switch (obstacle) {
+    case dispatch::Obstacle::skills:
+      return "no vehicle has the skills; quote another depot, or give a vehicle of the fleet's "
+             "file the skills";
+    case dispatch::Obstacle::capacity:
+      return "no vehicle has room for it; quote another day";
+    case dispatch::Obstacle::shift:
+      return "no vehicle has the time for it, whatever the slot; quote another day";
+    default:
+      return "no vehicle can be there in this slot; quote others";
+  }
+}
+
+Json tell_price(const dispatch::Quote& quote) {
+  return {{"added_cost", units(quote.added)},
+          {"added_km", km(quote.added_metres)},
+          {"added_min", minutes(quote.added_seconds)}};
+}
+
+Json tell_quote(const Schedule& schedule, const dispatch::TimeWindow& window,
+                const dispatch::Quote& quote) {
+  if (!quote.where.fits()) {
+    return {{"window", window_json(window)},
+            {"feasible", false},
+            {"obstacle", dispatch::name_of(quote.obstacle)},
+            {"why", explain(quote.obstacle)}};
+  }
+  Json told = tell_price(quote);
+  told["window"] = window_json(window);
+  told["feasible"] = true;
+  told["begin"] = dispatch::clock_text(quote.start);
+  told["vehicle"] = schedule.problem().vehicles[place_in(quote.where.vehicle)].id.text;
+  return told;
+}
+
+Begins begins_of(const Schedule& schedule, std::int32_t vehicle) {
+  Begins begins;
+  if (vehicle < 0) { return begins; }
+  for (const Visit& visit : schedule.routes()[place_in(vehicle)].visits) {
+    if (visit.stop < 0) { continue; }
+    const std::string& id = id_at(schedule.problem(), visit);
+    begins[visit.stop % 2 == 0 ? id : id + " delivery"] = visit.start;
+  }
+  return begins;
+}
+
+Json tell_displaced(const Begins& before, const Begins& after) {
+  Json told = Json::array();
+  for (const auto& [id, time] : before) {
+    const auto found = after.find(id);
+    if (found == after.end() || found->second == time) { continue; }
+    told.push_back({{"id", id},
+                    {"from", dispatch::clock_text(time)},
+                    {"to", dispatch::clock_text(found->second)}});
+  }
+  return told;
+}
+
+Json tell_route(const Schedule& schedule, const Route& route) {
+  const Problem& problem = schedule.problem();
+  const dispatch::Timetable table = dispatch::timetable(problem, route);
+  Json stops = Json::array();
+  Json breaks = Json::array();
+  for (const auto& row : table.rows) {
+    if (row.pause >= 0) {
+      breaks.push_back(
+          {{"begin", dispatch::clock_text(row.start)}, {"end", dispatch::clock_text(row.end)}});
+    } else if (route.visits[place_in(row.visit)].stop >= 0) {
+      stops.push_back(tell_stop(problem, route, row));
+    }
+  }
+  Json told = {{"vehicle", problem.vehicles[place_in(route.vehicle)].id.text},
+               {"km", km(route.metres)},
+               {"driving_min", minutes(route.seconds)},
+               {"cost", units(route.cost)},
+               {"load", tell_load(problem, route, 0)},
+               {"unheld", tell_unheld(problem, route)},
+               {"stops", std::move(stops)},
+               {"breaks", std::move(breaks)}};
+  if (!table.rows.empty()) {  // it leaves the depot
+    told["departure"] = dispatch::clock_text(table.rows.front().end);
+    told["return"] = dispatch::clock_text(table.rows.back().arrival);
+  }
+  return told;
+}
+
+}  // namespace penstock::booking::service

@@ -1,0 +1,25 @@
+#include "domains/booking/service/wall_clock.h"
+
+#include <charconv>
+#include <chrono>
+
+#include "penstock/core/base/errors.h"
+#include "penstock/core/base/text_file.h"
+
+namespace penstock::booking::service {
+
+std::int64_t WallClock::now_ms() const {
+  if (file_.empty()) {
+    const auto since = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+  }
+  constexpr std::size_t kMost = 100;
+  const std::string text = read_text(file_, kMost);
+  std::int64_t now = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), now).ec != std::errc{}) {
+    throw DataError(file_ + ": should hold the milliseconds since 1970");
+  }
+  return now;
+}
+
+}  // namespace penstock::booking::service
