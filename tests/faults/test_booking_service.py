@@ -56,9 +56,9 @@ class Caller:
             body["slot"] = {"window": draw.choice(WINDOWS)}
         return draw.choice(PLANS), verb, body
 
-    def run(self, port):
+    def run(self, port, most=None):
         with contextlib.suppress(OSError, http.client.HTTPException), Line(port) as line:
-            while True:
+            while most is None or self.calls < most:
                 self.pending = self.next_call()
                 self.settle(line)
                 if self.random.random() < 0.1:  # an answer that got lost: the same call again
@@ -153,3 +153,21 @@ def test_sqlite_keeps_promises(penstock, tmp_path):
 def test_postgresql_keeps_promises(penstock, tmp_path):
     with postgresql_server() as server:
         keep_promises(penstock, tmp_path, server.url, seed=2)
+
+
+@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+def test_two_instances_share_a_server(penstock, tmp_path):
+    """Each sees what the other has promised, and neither sells it again."""
+    callers = [Caller(number, 3) for number in range(CALLERS)]
+    with postgresql_server() as server, Service(penstock, tmp_path, server.url, FLEET) as first, \
+            Service(penstock, tmp_path, server.url, FLEET) as second:
+        ports = [first.port, second.port] * (CALLERS // 2)
+        threads = [threading.Thread(target=caller.run, args=(port, 25)) for caller, port in zip(callers, ports, strict=True)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        history = [call for caller in callers for call in caller.history]
+        assert len(history) == 25 * CALLERS
+        check_all(first, history)
+        check_all(second, history)

@@ -10,7 +10,7 @@ CMAKE = os.environ.get("PENSTOCK_TEST_CMAKE", "cmake")
 BUILD = pathlib.Path(os.environ.get("PENSTOCK_TEST_BUILD", SOURCE / "build" / "ci"))
 TORCH_FREE = BUILD.parent / "torch_free"
 # Packages that nobody needs who only acts or steps envs.
-UNNEEDED = ["Torch", "CLI11", "Eigen3", "ZLIB", "nlohmann_json", "Boost"]
+UNNEEDED = ["Torch", "CLI11", "Eigen3", "ZLIB", "nlohmann_json", "Boost", "SQLite3"]
 
 
 def run(*command, code=0, **options):
