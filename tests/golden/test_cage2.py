@@ -89,6 +89,7 @@ def test_a_workflow_is_trained_told_and_kept(penstock, tmp_path):
     assert result["episodes"] == 15 and result["steps"] == 1500 == result["curve"][-1]["steps"]
     assert len(result["curve"]) == 3 and not result["stopped_early"] and 0 <= result["compliance"] <= 1
     assert sum(result["env_compliance"]) / 5 == pytest.approx(result["compliance"]) and len(result["env_compliance"]) == 5
+    assert json.loads((pathlib.Path(result["run_dir"]) / "workflow.json").read_text()) == result
     assert result["mean_return"] < 0 < result["std_error"]
     assert result["worth"] == pytest.approx(result["mean_return"] + 20 * result["eval_compliance"] - 10)
     assert 0 <= result["lost_compliance"] <= 1 and result["fixes"] > 1
@@ -128,3 +129,28 @@ def test_a_search_tells_orders_that_are_one_game_together(penstock, tmp_path, re
     whole = json.loads((tmp_path / "search.json").read_text())
     assert whole["games"] == told["games"] and {"fixes", "worth", "lost_compliance"} <= set(whole["trials"][0])
     assert f"the 120 orders are {games} games" in penstock(*few).stdout
+
+
+def test_one_policy_is_played_by_an_order_of_each_game(penstock, tmp_path):
+    run = tmp_path / "run"
+    penstock("train", "--recipe", "cage2-workflow-amortised", "--num-envs", 4, "--total-timesteps", 400, "--threads", 1, "--run-dir",
+             run, "--set", "ppo.minibatch=200", "--set", "run.eval_episodes=0")
+    few = ("cage2", "orders", run, "--episodes", 6)
+    told = penstock.json(*few, "--threads", 1)
+    assert [row["red"] for row in told["orders"]] == ["bline"] * 6 + ["meander"] * 24 and told["of"] == 30
+    assert len({(row["red"], row["order"]) for row in told["orders"]}) == 30
+    kept = [all(row[how][count] >= 0.95 for how in ("sampled", "greedy") for count in ("compliance", "lost_compliance"))
+            for row in told["orders"]]
+    assert kept == [row["kept"] for row in told["orders"]] and told["kept"] == sum(kept)
+    assert penstock.json(*few, "--threads", 2) == told
+    assert f"{told['kept']} of 30 kept" in penstock(*few).stdout
+    # The same games by `penstock eval`.
+    row = told["orders"][-1]
+    same = penstock.json("eval", run, "--episodes", 6, "--seed", 1, "--set", "env.red=meander", "--set", f"env.order={row['order']}")
+    assert same["stats"]["game_return"] == pytest.approx(row["greedy"]["mean_return"])
+    assert same["stats"]["compliance"] == pytest.approx(row["greedy"]["compliance"])
+    assert len(penstock.json(*few, "--red", "bline")["orders"]) == 6
+    defender = tmp_path / "defender"
+    penstock("train", "--env", "cage2_defender", "--num-envs", 2, "--total-timesteps", 200, "--run-dir", defender, "--set", "rollout.steps=100",
+             "--set", "run.eval_episodes=0", "--set", "ppo.minibatch=100")
+    assert "orders are kept in cage2_workflow" in penstock("cage2", "orders", defender, code=2).stderr

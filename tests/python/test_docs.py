@@ -32,6 +32,7 @@ SHORTER = {
     "penstock booking oracle eval": "--days 1 --sizes 5 --questions 1 --seconds 0",
     "penstock booking oracle train": "--lessons 10 --steps 2 --reinforce-steps 1",
     "penstock cage2 leaderboard": "--episodes 2",
+    "penstock cage2 orders": "--episodes 2",
     "penstock cage2 search": "--n-workflows 2 --initial 2 --train-episodes-per-env 1 --eval-episodes 2 --seeds 2 --truth-seeds 1 --repetitions 1",
     "penstock cage2 workflow": "--train-episodes-per-env 1 --eval-episodes 2",
 }

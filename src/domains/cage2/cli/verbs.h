@@ -23,6 +23,7 @@ Verb workflow_verb(Options& app);
 Verb search_verb(Options& app);
 /// The name of a job's run: "user-op_host-op_server-enterprise-defender-7".
 std::string run_name(const WorkflowJob& job);
+Verb orders_verb(Options& app, const Catalog& catalog);
 Verb leaderboard_verb(Options& app, const Catalog& catalog);
 
 }  // namespace penstock::cage2

@@ -5,6 +5,7 @@
 
 #include "domains/cage2/cli/verbs.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/store/journal.h"
 #include "penstock/domains/cage2/workflow/workflow.h"
 
 namespace penstock::cage2 {
@@ -28,30 +29,29 @@ OrderedJson curve_json(const std::vector<CurvePoint>& curve) {
   return points;
 }
 
-void print_json(const WorkflowArgs& args, const WorkflowResult& result) {
-  const OrderedJson line = {{"order", order_name(result.order)},
-                            {"red", args.job.red},
-                            {"rules", args.job.rules},
-                            {"compliance_rule", args.rule},
-                            {"conditioned", args.job.conditioned},
-                            {"seed", args.job.seed},
-                            {"mean_return", result.mean_return},
-                            {"std_error", result.std_error},
-                            {"compliance", result.compliance},
-                            {"env_compliance", result.env_compliance},
-                            {"compliant", result.compliant},
-                            {"eval_compliance", result.eval_compliance},
-                            {"lost_compliance", result.lost_compliance},
-                            {"fixes", result.fixes},
-                            {"worth", result.worth},
-                            {"stopped_early", result.stopped_early},
-                            {"episodes", result.episodes},
-                            {"steps", result.steps},
-                            {"seconds", result.seconds},
-                            {"digest", result.digest},
-                            {"run_dir", args.run.dir},
-                            {"curve", curve_json(result.curve)}};
-  fmt::print("{}\n", to_text(line));
+OrderedJson told_of(const WorkflowArgs& args, const WorkflowResult& result) {
+  return {{"order", order_name(result.order)},
+          {"red", args.job.red},
+          {"rules", args.job.rules},
+          {"compliance_rule", args.rule},
+          {"conditioned", args.job.conditioned},
+          {"seed", args.job.seed},
+          {"mean_return", result.mean_return},
+          {"std_error", result.std_error},
+          {"compliance", result.compliance},
+          {"env_compliance", result.env_compliance},
+          {"compliant", result.compliant},
+          {"eval_compliance", result.eval_compliance},
+          {"lost_compliance", result.lost_compliance},
+          {"fixes", result.fixes},
+          {"worth", result.worth},
+          {"stopped_early", result.stopped_early},
+          {"episodes", result.episodes},
+          {"steps", result.steps},
+          {"seconds", result.seconds},
+          {"digest", result.digest},
+          {"run_dir", args.run.dir},
+          {"curve", curve_json(result.curve)}};
 }
 
 void print_text(const WorkflowArgs& args, const WorkflowResult& result) {
@@ -79,8 +79,10 @@ Exit workflow(WorkflowArgs& args) {
   args.job.conditioned = !args.unconditioned;
   if (args.run.dir.empty()) { args.run.dir = "runs/cage2-" + run_name(args.job); }
   const WorkflowResult result = train_workflow(args.job, args.run);
+  const std::string told = to_text(told_of(args, result));
+  replace_text(args.run.dir + "/workflow.json", told + "\n");
   if (args.json) {
-    print_json(args, result);
+    fmt::print("{}\n", told);
   } else {
     print_text(args, result);
   }

@@ -26,6 +26,7 @@ OrderedJson named(const WorkflowResult& result) {
   json.update(detail::result_json(result));
   json.erase("curve");
   json.erase("digest");
+  json.erase("env_compliance");
   return json;
 }
 
@@ -36,6 +37,7 @@ OrderedJson runs_json(const std::vector<WorkflowResult>& runs) {
                     {"std_error", run.std_error},
                     {"compliance", run.compliance},
                     {"compliant", run.compliant},
+                    {"env_compliance", run.env_compliance},
                     {"episodes", run.episodes},
                     {"digest", run.digest}});
   }

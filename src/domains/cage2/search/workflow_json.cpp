@@ -56,6 +56,7 @@ OrderedJson result_json(const WorkflowResult& result) {
           {"episodes", result.episodes},
           {"steps", result.steps},
           {"digest", result.digest},
+          {"env_compliance", result.env_compliance},
           {"curve", std::move(curve)}};
 }
 
@@ -74,6 +75,7 @@ WorkflowResult result_of(const OrderedJson& json) {
   json.at("episodes").get_to(result.episodes);
   json.at("steps").get_to(result.steps);
   json.at("digest").get_to(result.digest);
+  if (json.contains("env_compliance")) { json["env_compliance"].get_to(result.env_compliance); }
   for (const OrderedJson& point : json.at("curve")) {
     result.curve.push_back(
         {point.at(0).get<std::int64_t>(), number_of(point.at(1)), number_of(point.at(2))});

@@ -15,6 +15,7 @@
 #include "penstock/core/train/evaluate.h"
 #include "penstock/core/train/run.h"
 #include "penstock/domains/cage2/sim/cage2.h"
+#include "penstock/domains/cage2/workflow/orders.h"
 
 namespace penstock::cage2 {
 namespace {
@@ -25,7 +26,6 @@ constexpr double kUnknown = 0.5;  // compliance before the first episode
 constexpr std::size_t kGameReturn = 0;
 constexpr std::size_t kCompliance = 1;
 constexpr std::size_t kFixes = 2;
-constexpr std::size_t kLostCompliance = 3;
 
 /// As recipes/cage2-workflow.toml.
 constexpr const char* kSourceSettings = R"(
@@ -116,20 +116,13 @@ void evaluate(const WorkflowJob& job, Run& run, WorkflowResult& result) {
   const std::vector<EpisodeEnd> ends =
       play_episodes(engine.player(), run.plan().env(), engine.pool(),
                     {.episodes = job.eval_episodes, .seed = job.seed, .deterministic = false});
-  Moments returns;
-  for (const EpisodeEnd& end : ends) {
-    returns.add(end.stats[kGameReturn]);
-    result.eval_compliance += end.stats[kCompliance];
-    result.lost_compliance += end.stats[kLostCompliance];
-    result.fixes += end.stats[kFixes];
-    result.worth += end.total_reward;
-  }
-  for (double* sum :
-       {&result.eval_compliance, &result.lost_compliance, &result.fixes, &result.worth}) {
-    *sum /= returns.count;
-  }
-  result.mean_return = returns.mean;
-  result.std_error = std::sqrt(returns.m2 / std::max(1.0, returns.count - 1) / returns.count);
+  const OrderScore score = score_of(ends);
+  result.mean_return = score.mean_return;
+  result.std_error = score.std_error;
+  result.eval_compliance = score.compliance;
+  result.lost_compliance = score.lost_compliance;
+  result.fixes = score.fixes;
+  result.worth = score.worth;
 }
 
 WorkflowResult train(const WorkflowJob& job, std::shared_ptr<const RunPlan> plan,
