@@ -37,6 +37,8 @@ class EnvKeys(TypedDict, total=False):
     compliance_rule: Literal["A", "B"]
     alpha: float
     beta: float
+    constraint: float
+    constraint_rate: float
     show_order: bool
     memory: bool
     macro: bool
@@ -120,6 +122,8 @@ class EnvSection(object):
     compliance_rule: Literal["A", "B"]
     alpha: float
     beta: float
+    constraint: float
+    constraint_rate: float
     show_order: bool
     memory: bool
     macro: bool

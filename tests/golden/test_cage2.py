@@ -97,6 +97,15 @@ def test_a_workflow_is_trained_told_and_kept(penstock, tmp_path):
     assert result["digest"] in penstock("cage2", "workflow", *few, "--run-dir", next(runs)).stdout
     assert train("--unconditioned")["digest"] != result["digest"]
     assert train("--set", "ppo.clip=0.1")["digest"] != result["digest"]
+    bound = train("--set", "env.constraint=0.95")
+    assert bound["digest"] != result["digest"] and train("--set", "env.constraint=0.95", "--threads", 2)["digest"] == bound["digest"]
+    lines = [json.loads(line) for line in (pathlib.Path(bound["run_dir"]) / "metrics.jsonl").read_text().splitlines()]
+    multipliers = [20] + [line["rollout/multiplier"] for line in lines]
+    for number, point in enumerate(bound["curve"]):  # the running average is of each env's episodes so far: sums tell each rollout's
+        before = bound["curve"][number - 1]["compliance"] * number if number > 0 else 0
+        compliance = point["compliance"] * (number + 1) - before
+        assert multipliers[number + 1] == pytest.approx(multipliers[number] + 5 * (0.95 - compliance))
+    assert bound["worth"] == pytest.approx(bound["mean_return"] + multipliers[-1] * (bound["eval_compliance"] - 0.95))
 
     assert penstock.json("eval", result["run_dir"], "--episodes", 3)["mean_reward"] < 0
     assert "already holds a run" in penstock("cage2", "workflow", *few, "--run-dir", result["run_dir"], code=73).stderr

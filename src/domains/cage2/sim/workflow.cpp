@@ -147,6 +147,8 @@ WorkflowEnv::WorkflowEnv(const Config& config)
       max_steps_(config.max_steps),
       alpha_(config.alpha),
       beta_(config.beta),
+      constraint_(config.constraint),
+      multiplier_(config.multiplier),
       random_order_(config.order == "random"),
       rule_a_(config.compliance_rule == "A"),
       show_order_(config.show_order),
@@ -174,6 +176,7 @@ void WorkflowEnv::reset(std::uint64_t seed, Row row) {
   steps_ = 0;
   cost_tenths_ = 0;
   paid_ = 0;
+  price_ = 0;
   memory_.reset();
   write(row);
 }
@@ -200,6 +203,7 @@ void WorkflowEnv::judge(std::int64_t action) {
 
 double WorkflowEnv::worth() const {
   const double c = compliance_.ratio();
+  if (multiplier_) { return game_return() + price_ * (c - constraint_); }
   return game_return() + alpha_ * c - beta_ * (1 - c);
 }
 
@@ -208,6 +212,8 @@ std::int64_t WorkflowEnv::action_of(std::int64_t choice) const {
 }
 
 Outcome WorkflowEnv::step(std::int64_t choice, Row row) {
+  // Not in reset(), which may come before the rollout of the episode begins.
+  if (multiplier_ && steps_ == 0) { price_ = *multiplier_; }
   const std::int64_t action = action_of(choice);
   judge(action);
   const Simulator::Trace trace = simulator_.advance(action);
@@ -253,7 +259,7 @@ void WorkflowEnv::episode_stats(std::span<double> stats) const {
 
 void WorkflowEnv::require_possible() const {
   const bool good = is_order(order_) && fixed_ < 1U << kNumTypes && compliance_.possible() &&
-                    lost_compliance_.possible();
+                    lost_compliance_.possible() && price_ >= 0;
   if (!good) { throw DataError("env state: a value that no episode of cage2_workflow can have"); }
 }
 

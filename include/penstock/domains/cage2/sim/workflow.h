@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -78,6 +79,8 @@ struct Compliance {
 /// after the 52 bits. Beside the game's reward an episode of compliance c earns alpha * c - beta *
 /// (1 - c); each step is paid what it changes about that, so that the rewards of an episode add up
 /// to the game's return and the alignment. An episode ends for good after max_steps.
+/// With a multiplier m an episode earns m * (c - constraint) instead: the Lagrangian of the largest
+/// return of which c is at least the constraint. Within an episode m is that of its first step.
 /// Success stays unknown.
 class WorkflowEnv {
  public:
@@ -87,10 +90,14 @@ class WorkflowEnv {
     std::string compliance_rule = "B";
     double alpha = 10;  // in units of the game's return
     double beta = 10;
+    double constraint = 0;  // compliance wanted; 0: no constraint
+    double constraint_rate = 5;
     bool show_order = true;
     bool memory = false;
     bool macro = false;
     std::string mask = "none";
+    /// Not a key: the multiplier that envs of a constraint share. None: alpha and beta.
+    std::shared_ptr<const double> multiplier = {};
 
     template <class Visitor>
     void fields(Visitor& visit) {
@@ -102,6 +109,14 @@ class WorkflowEnv {
             "A: higher types were repaired before; B: no higher type is lost", Choices{"A", "B"});
       visit("alpha", alpha, "reward of an episode that complies", Range{0, 1e6});
       visit("beta", beta, "cost of an episode that does not comply", Range{0, 1e6});
+      visit(
+          "constraint", constraint,
+          "compliance that is wanted, by a Lagrange multiplier in the place of alpha and beta; 0: "
+          "alpha and beta as they are",
+          Range{0, 1});
+      visit("constraint_rate", constraint_rate,
+            "what the multiplier grows by after a rollout for each unit that compliance lacks",
+            Range{0, 1e6});
       visit("show_order", show_order, "whether the order is part of the observation");
       visit("memory", memory, "whether the memory of cage2_defender is part of the observation");
       visit("macro", macro, "the 45 macro actions of cage2_defender instead of 145 actions");
@@ -141,6 +156,7 @@ class WorkflowEnv {
   void state(Archive& archive) {
     archive(simulator_, order_, fixed_, compliance_, lost_compliance_, steps_, cost_tenths_, paid_,
             memory_);
+    if (multiplier_) { archive(price_); }
     if constexpr (Archive::kLoads) { require_possible(); }
   }
 
@@ -159,6 +175,8 @@ class WorkflowEnv {
   std::int64_t max_steps_;
   double alpha_;
   double beta_;
+  double constraint_;
+  std::shared_ptr<const double> multiplier_;
   bool random_order_;
   bool rule_a_;
   bool show_order_;
@@ -172,7 +190,8 @@ class WorkflowEnv {
   Compliance lost_compliance_;
   std::int64_t steps_ = 0;
   std::int64_t cost_tenths_ = 0;
-  double paid_ = 0;  // the rewards so far
+  double paid_ = 0;   // the rewards so far
+  double price_ = 0;  // the multiplier of this episode
   Memory memory_;
 };
 
