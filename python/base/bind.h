@@ -11,5 +11,6 @@ void bind_base(py::module_& m);
 void bind_env(py::module_& m);
 void bind_act(py::module_& m);
 void bind_offer(py::module_& m);
+void bind_dispatch(py::module_& m);
 
 }  // namespace penstock::python
