@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "bind.h"
+#include "penstock/core/base/errors.h"
 #include "penstock/domains/booking/dispatch/checker.h"
 #include "penstock/domains/booking/dispatch/convert.h"
 #include "penstock/domains/booking/dispatch/files.h"
@@ -22,10 +23,10 @@ class TextPlan {
   explicit TextPlan(Schedule plan) : plan_(std::move(plan)) {}
 
   static TextPlan solved(const std::string& problem, const SolveConfig& config) {
-    return TextPlan(solve(read_any(problem, "problem", Convention::dimacs), config));
+    return TextPlan(solve(read_any(problem, "problem", booking::Convention::dimacs), config));
   }
   static TextPlan empty(const std::string& problem) {
-    return TextPlan(Schedule(read_any(problem, "problem", Convention::dimacs)));
+    return TextPlan(Schedule(read_any(problem, "problem", booking::Convention::dimacs)));
   }
 
   py::dict quote(const std::string& request) {
@@ -65,7 +66,7 @@ class TextPlan {
 };
 
 std::vector<std::string> check_texts(const std::string& problem, const std::string& solution) {
-  return check(read_any(problem, "problem", Convention::dimacs),
+  return check(read_any(problem, "problem", booking::Convention::dimacs),
                read_solution(solution, "solution"));
 }
 

@@ -3,7 +3,8 @@
 PYBIND11_MODULE(_base, m) {
   namespace python = penstock::python;
   m.doc() =
-      "What of the C++ side needs no torch: errors, settings, envs, acting, pricing offers, planning routes. Use "
+      "What of the C++ side needs no torch: errors, settings, envs, acting, pricing offers, "
+      "planning routes. Use "
       "the names of the "
       "package penstock instead.";
   python::bind_base(m);
