@@ -1,6 +1,6 @@
 # What fuzz/run and fuzz/coverage share: the targets, the sources and libraries of each, and how they are compiled. Sourced.
 # A target is fuzz_TARGET.cpp, corpus/TARGET and, where words help, dictionaries/TARGET.dict.
-all_targets=(safetensors config npz routing offer json manifest policy journal metrics state demonstrations replay options http)
+all_targets=(safetensors config npz routing offer dispatch json manifest policy journal metrics state demonstrations replay options http)
 
 store=(src/core/base/{check,errors,json,text}.cpp src/core/store/{atomic_file,xxh3,safetensors,safetensors_header,safetensors_layout}.cpp)
 env=(src/core/base/{archive,check,config,errors,json,limits,random,text,text_file,thread_pool,toml_limits}.cpp src/core/env/{batched_env,spec,vec_env}.cpp)
@@ -15,6 +15,7 @@ sources_of() (
     npz) echo src/core/base/{errors,text_file}.cpp src/domains/cage2/sim/{npz,npy}.cpp ;;
     routing) echo src/core/base/{errors,json,text}.cpp src/domains/booking/routing/{text_scanner,benchmark,parse_solomon,parse_pairs,parse_vrplib,parse_lists,parse_osrm}.cpp ;;
     offer) echo src/core/base/{errors,json}.cpp src/domains/booking/routing/{checker,globe,parse_osrm,roads,route_set,tours}.cpp src/domains/booking/env/offers.cpp src/domains/booking/routing/json_field.cpp src/domains/booking/offer/{answer,pricer,query,starts,violations}.cpp ;;
+    dispatch) echo src/core/base/{errors,json,random,text}.cpp src/domains/booking/routing/{benchmark,globe,json_field,parse_pairs,parse_solomon,parse_vrplib,text_scanner}.cpp src/domains/booking/dispatch/{bookings,checker,convert,geojson,insertion,load,problem,quote,read_fields,read_matrices,read_problem,read_solution,read_tasks,read_vehicle,route,route_edit,route_load,ruin,schedule,search,solve,timetable,told,write_problem,write_solution}.cpp ;;
     json) echo src/core/base/json.cpp ;;
     manifest) echo "${store[@]}" src/core/store/manifest.cpp ;;
     policy) echo "${store[@]}" src/core/base/{config,random,text_file,toml_limits}.cpp src/core/env/spec.cpp src/core/fused/{counts,dense,isa,layer,mlp,sample}.cpp src/core/act/*.cpp ;;
@@ -37,6 +38,7 @@ readers_of() {
     npz) echo src/domains/cage2/sim/{npz,npy}.cpp ;;
     routing) echo src/domains/booking/routing/{text_scanner,benchmark,parse_solomon,parse_pairs,parse_vrplib,parse_lists,parse_osrm}.cpp ;;
     offer) echo src/domains/booking/routing/json_field.cpp src/domains/booking/offer/{query,answer}.cpp ;;
+    dispatch) echo src/domains/booking/dispatch/{bookings,read_fields,read_matrices,read_problem,read_solution,read_tasks,read_vehicle}.cpp ;;
     json) echo src/core/base/json.cpp ;;
     manifest) echo src/core/store/manifest.cpp ;;
     policy) echo src/core/act/{policy_file,policy_model,obs_normaliser}.cpp ;;
