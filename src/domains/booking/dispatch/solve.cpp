@@ -1,10 +1,13 @@
 #include "penstock/domains/booking/dispatch/solve.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "domains/booking/dispatch/scratch.h"
 #include "domains/booking/dispatch/search.h"
+#include "domains/booking/dispatch/uniform.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/domains/booking/routing/anneal.h"
 
 namespace penstock::booking::dispatch {
 namespace {
@@ -12,7 +15,9 @@ namespace {
 // Temperatures at begin and end, in mean cost of a stop.
 constexpr double kHot = 5;
 constexpr double kCold = 0.05;
-constexpr double kWarm = 0.5;  // of a plan that is good already
+constexpr double kWarm = 0.5;              // of a plan that is good already
+constexpr double kUniformShare = 0.9;      // of the budget, for the faster search
+constexpr std::int64_t kMany = 1'000'000;  // rounds
 
 /// Whether computing all ways at once is less work than computing them where they are asked for.
 bool pays_off(const Problem& problem, std::int64_t iterations) {
@@ -44,21 +49,37 @@ Schedule solve(Problem problem, const SolveConfig& config) {
   if (config.seconds <= 0 && config.iterations <= 0) {
     throw UsageError("a search without an end: give seconds or iterations above 0");
   }
-  Budget budget(config.seconds, config.iterations);
   Schedule plan(std::move(problem));
-  plan.anneal(budget, config.seed);
+  plan.anneal(config);
   return plan;
 }
 
-void Schedule::anneal(Budget& budget, std::uint64_t seed) {
+void Schedule::anneal(const SolveConfig& config) {
+  Budget budget(config.seconds, config.iterations);
   load_steps();
   if (problem_.tasks.empty()) { return; }
-  Search search(problem_, {.routes = routes_, .vehicle_of = vehicle_of_}, seed,
-                pays_off(problem_, 1'000'000));
+  const bool begun = anneal_uniform(config);
+  if (begun) { budget.skip(static_cast<std::int64_t>(kUniformShare * config.iterations)); }
+  Search search(problem_, {.routes = routes_, .vehicle_of = vehicle_of_}, config.seed,
+                pays_off(problem_, kMany));
   search.construct();
-  search.anneal(budget, kHot, kCold);
+  search.anneal(budget, begun ? kWarm : kHot, kCold);
   routes_ = search.best().routes;
   vehicle_of_ = search.best().vehicle_of;
+}
+
+/// Most of the budget, where the problem has no more rules than the faster search knows.
+bool Schedule::anneal_uniform(const SolveConfig& config) {
+  const auto same = as_uniform(problem_);
+  if (!same) { return false; }
+  const auto share = [](auto whole) { return static_cast<decltype(whole)>(kUniformShare * whole); };
+  const auto iterations =
+      config.iterations == 0 ? 0 : std::max(share(config.iterations), std::int64_t{1});
+  const Annealed found = booking::anneal(same->instance, {.seconds = share(config.seconds),
+                                                          .iterations = iterations,
+                                                          .chains = 1,
+                                                          .seed = config.seed});
+  return !load(same->stops_of(found.plan));
 }
 
 /// What vehicles drive already, if it keeps all rules.

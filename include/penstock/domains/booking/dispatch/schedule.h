@@ -12,10 +12,6 @@
 #include "penstock/domains/booking/dispatch/problem.h"
 #include "penstock/domains/booking/dispatch/route.h"
 
-namespace penstock::booking {
-class Budget;
-}
-
 namespace penstock::booking::dispatch {
 
 /// A task that is not in a plan yet, with its places; `Stop::place` is set when it is taken in.
@@ -44,6 +40,8 @@ struct Quote {
   std::int64_t added_seconds = 0;  // of driving
   Time start = 0;                  // of the stop that was asked about, as early as may be
 };
+
+struct SolveConfig;
 
 /// A plan under work: who drives where and when, which may grow, shrink and improve. Copyable; a
 /// copy shares nothing. Not thread-safe.
@@ -110,12 +108,13 @@ class Schedule {
   /// same for the same plan, seed and iterations. Returns whether anything changed.
   bool improve(std::int64_t iterations, std::uint64_t seed);
   /// The whole search of `solve`, from the steps that vehicles have.
-  void anneal(Budget& budget, std::uint64_t seed);
+  void anneal(const SolveConfig& config);
 
  private:
   struct Scratch;
 
   void load_steps();
+  bool anneal_uniform(const SolveConfig& config);
   std::int32_t admit(const Request& request);
   void forget(std::int32_t task);
   Placement cheapest(std::int32_t task);

@@ -97,3 +97,35 @@ TEST_CASE("solutions of random problems pass the checker and are the same again"
     CHECK(check(problem, read_solution(solution_json(plan), "solution.json")).empty());
   }
 }
+
+TEST_CASE("one depot and one kind of vehicle: the faster search finds the optimum too") {
+  for (std::uint64_t seed = 400; seed < 420; ++seed) {
+    CAPTURE(seed);
+    Draw draw(seed);
+    Problem problem = draw.problem(2, 5);
+    const bool shipments = seed % 2 == 0;
+    problem.num_amounts = 1;
+    for (Vehicle& vehicle : problem.vehicles) {
+      vehicle = Vehicle{.id = vehicle.id, .shift = {.earliest = 3600, .latest = 36000}};
+      vehicle.start = vehicle.end = 0;
+      vehicle.capacity[0] = 3;
+    }
+    problem.places[0] = draw.place();
+    for (Task& task : problem.tasks) {
+      task.skills.reset();
+      task.is_shipment = shipments;
+      task.priority = task.max_ride = 0;
+      task.delivery = shipments ? Amount{} : Amount{1};
+      task.pickup = shipments ? Amount{1} : Amount{};
+      for (Stop& stop : task.stops) {
+        stop.setup = 0;
+        stop.windows.resize(std::min<std::size_t>(stop.windows.size(), 1));
+        stop.place = static_cast<std::int32_t>(problem.places.size());
+        problem.places.push_back(draw.place());
+      }
+    }
+    const Schedule plan = solve(problem, {.seconds = 0, .iterations = 3000, .seed = seed});
+    CHECK(check(problem, told(plan)).empty());
+    if (!shipments) { CHECK(rank_of(plan) == BruteForce(problem).best()); }
+  }
+}
