@@ -7,11 +7,13 @@ The service has one core (taskset), this client another. Ratios to /health of th
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
 import random
 import socket
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -103,9 +105,9 @@ def times_ms(line, messages):
     return sorted(told)
 
 
-def measure_quotes(service, plan, count, draw):
-    """Latencies of quotes of five slots, and of /health before and after."""
-    quote = [service.line.message("POST", f"/v1/plans/{plan}/quote", json.dumps({"job": job(draw, -i), "slots": SLOTS}).encode())
+def measure_quotes(service, plans, count, draw):
+    """Latencies of quotes of five slots, of one plan after the other, and of /health before."""
+    quote = [service.line.message("POST", f"/v1/plans/{plans[i % len(plans)]}/quote", json.dumps({"job": job(draw, -i), "slots": SLOTS}).encode())
              for i in range(count)]
     health = [service.line.message("GET", "/health")] * count
     calm = times_ms(service.line, health)
@@ -125,18 +127,31 @@ def one_plan(exe, size, vehicles, count):
         begin = time.perf_counter()
         booked = fill(service, "north.2026-12-01", size, draw)
         filled = time.perf_counter() - begin
-        told = measure_quotes(service, "north.2026-12-01", count, draw)
+        told = measure_quotes(service, ["north.2026-12-01"], count, draw)
         return {"booked": booked, "fill_s": round(filled, 1), **told, "memory_mb": round(service.memory_mb() - before, 1)}
 
 
+def copy_plan(store, first, names):
+    """The same day again and again, in the store: filling each by calls would take an hour."""
+    with contextlib.closing(sqlite3.connect(store)) as database, database:
+        for name in names:
+            database.execute("INSERT INTO plans SELECT ?, version, routes FROM plans WHERE id = ?", (name, first))
+            database.execute("INSERT INTO bookings SELECT ?, id, expires_ms, request FROM bookings WHERE plan = ?", (name, first))
+
+
 def many_plans(exe, plans, size):
-    """The same day again and again, so that filling takes no hours."""
-    draw = random.Random(7)
-    with tempfile.TemporaryDirectory() as folder, Service(exe, pathlib.Path(folder), 12, 2 * size // 12) as service:
-        names = [f"north.{2027 + i // 300}-{1 + i // 25 % 12:02}-{1 + i % 25:02}" for i in range(plans)]
-        booked = sum(fill(service, name, size, random.Random(8)) for name in names)
-        first = measure_quotes(service, names[0], 500, draw)
-        return {"plans": plans, "booked": booked, "memory_mb": round(service.memory_mb()), **first}
+    names = [f"north.{2027 + i // 300}-{1 + i // 25 % 12:02}-{1 + i % 25:02}" for i in range(plans)]
+    with tempfile.TemporaryDirectory() as text:
+        folder = pathlib.Path(text)
+        with Service(exe, folder, 12, 2 * size // 12) as service:
+            booked = fill(service, names[0], size, random.Random(8))
+        copy_plan(folder / "days.db", names[0], names[1:])
+        begin = time.perf_counter()
+        with Service(exe, folder, 12, 2 * size // 12) as service:
+            start_s = time.perf_counter() - begin
+            draw = random.Random(9)
+            told = measure_quotes(service, names, 2000, draw)
+            return {"plans": plans, "booked": plans * booked, "start_s": round(start_s, 1), "memory_mb": round(service.memory_mb()), **told}
 
 
 def main():

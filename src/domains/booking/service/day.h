@@ -49,6 +49,8 @@ class Day {
 
   /// Grows with whatever happens to the routes.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
+  /// For a day that was read again: copies of what it was before are over.
+  void begin_generation(std::uint64_t generation) { generation_ = generation; }
   /// The improved copy of a generation takes the place of the routes; false when that is over.
   bool take_improved(dispatch::Schedule better, std::uint64_t generation);
 

@@ -65,8 +65,10 @@ void Plans::refresh(Plan& plan) {
   const std::string& id = plan.day.id();
   if (!plan.stale && store_.shared()) { plan.stale = store_.version(id) != plan.day.version(); }
   if (!plan.stale) { return; }
+  const std::uint64_t generation = plan.day.generation() + 1;
   const auto stored = store_.load(id);
   plan.day = stored ? Day(*stored, plan.fleet) : Day(id, plan.fleet);
+  plan.day.begin_generation(generation);
   plan.stale = false;
 }
 
