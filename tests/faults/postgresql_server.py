@@ -24,28 +24,31 @@ class PostgresqlServer:
 
     def __init__(self, folder):
         self.folder, self.port = pathlib.Path(folder), free_port()
+        self.pid = None
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     def command(self, program, *args):
         user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
         return [*user, str(PROGRAMS[-1] / program), *map(str, args)]
 
-    def start(self):
+    def make(self):
         if os.getuid() == 0:
             shutil.chown(self.folder, "postgres")
-        data = self.folder / "data"
-        subprocess.run(self.command("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale"),
+        subprocess.run(self.command("initdb", "-D", self.folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale"),
                        check=True, stdout=subprocess.DEVNULL, cwd="/")
-        with open(self.folder / "log", "w") as log:
-            subprocess.run(self.command("pg_ctl", "-D", data, "-w", "-t", 60, "-l", self.folder / "server.log", "-o",
-                                        f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=", "start"),
-                           check=True, stdout=log, stderr=log, cwd="/")
-        self.pid = int((data / "postmaster.pid").read_text().split()[0])
+
+    def start(self):
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
+        subprocess.run(self.command("pg_ctl", "-D", self.folder / "data", "-w", "-t", 60, "-l", self.folder / "server.log", "-o", options,
+                                    "start"), check=True, stdout=subprocess.DEVNULL, cwd="/")
+        self.pid = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
 
     def end(self):
-        if hasattr(self, "pid"):
-            os.kill(self.pid, signal.SIGINT)  # its fast shutdown
+        """Its fast shutdown: connections are cut."""
+        if self.pid is not None:
+            os.kill(self.pid, signal.SIGINT)
             wait_until(lambda: not pathlib.Path(f"/proc/{self.pid}").exists(), 60)
+            self.pid = None
 
 
 @contextlib.contextmanager
@@ -53,6 +56,7 @@ def postgresql_server():
     with tempfile.TemporaryDirectory(prefix="penstock-postgresql-") as folder:
         server = PostgresqlServer(folder)
         try:
+            server.make()
             server.start()
             yield server
         finally:

@@ -171,3 +171,75 @@ def test_two_instances_share_a_server(penstock, tmp_path):
         assert len(history) == 25 * CALLERS
         check_all(first, history)
         check_all(second, history)
+
+
+@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+def test_a_store_that_is_gone_for_a_while(penstock, tmp_path):
+    """Nothing is promised meanwhile; then the service goes on by itself."""
+    plan, slot = PLANS[0], {"window": WINDOWS[0]}
+    order = {"job": {"id": "a", "location": DEPOT, "delivery": [1]}, "slot": slot, "key": "k"}
+    with postgresql_server() as server, Service(penstock, tmp_path, server.url, FLEET) as service, service.line() as line:
+        assert line.post(plan, "commit", order)[0] == 200
+        server.end()
+        for verb, body in (("commit", order), ("cancel", {"id": "a"}), ("quote", {"job": order["job"], "slots": [slot]})):
+            status, answer = line.post(plan, verb, body)
+            assert status == 503 and "PostgreSQL" in answer["error"]
+        server.start()
+        shown = line.get(f"/v1/plans/{plan}")
+        assert shown["version"] == 1 and [b["id"] for b in shown["bookings"]] == ["a"]
+        assert line.post(plan, "cancel", {"id": "a"})[1]["version"] == 2
+
+
+MIXED = {"vehicles": [
+    {"id": "early", "start": DEPOT, "end": DEPOT, "capacity": [8], "time_window": ["07:00", "15:00"],
+     "breaks": [{"id": 1, "time_windows": [["11:00", "13:00"]], "service": 1800}]},
+    {"id": "late", "start": DEPOT, "end": DEPOT, "capacity": [6], "time_window": ["10:00", "20:00"], "skills": [1]},
+    {"id": "bike", "start": DEPOT, "capacity": [2], "time_window": ["08:00", "18:00"]}]}
+
+
+def random_call(draw, plan):
+    """Of a town: jobs and shipments, some with skills, and vehicles that drive on."""
+    def place():
+        return [DEPOT[0] + draw.gauss(0, 0.05), DEPOT[1] + draw.gauss(0, 0.03)]
+
+    order = f"order{draw.randrange(25)}"
+    begin = draw.randrange(7, 18)
+    slot = {"window": [f"{begin:02}:00:00", f"{begin + draw.choice([1, 2, 4]):02}:00:00"]}
+    verb = draw.choices(["hold", "commit", "cancel", "move", "progress"], [3, 6, 2, 2, 1])[0]
+    if verb == "progress":
+        route = draw.choice(plan["routes"])
+        done = sum(stop["frozen"] for stop in route["stops"])
+        return verb, {"vehicle": route["vehicle"], "stops": min(done + 1, len(route["stops"]))}
+    if verb in ("cancel", "move"):
+        return verb, {"id": order, **({"slot": slot} if verb == "move" else {})}
+    if draw.random() < 0.3:
+        task = {"shipment": {"amount": [1], "pickup": {"id": order, "location": place(), "service": 60},
+                             "delivery": {"id": order, "location": place(), "service": 60}}}
+    else:
+        task = {"job": {"id": order, "location": place(), "service": 300, "delivery": [1],
+                        **({"skills": [1]} if draw.random() < 0.2 else {})}}
+    return verb, {**task, "slot": slot, **({"ttl_s": draw.randint(1, 60)} if verb == "hold" else {})}
+
+
+def test_plans_of_a_town_outlive_kills(penstock, tmp_path):
+    """Breaks, skills, shipments, vehicles under way and the search between calls: each start finds all promises kept."""
+    draw, plan = random.Random(4), PLANS[0]
+    with Service(penstock, tmp_path, tmp_path / "days.db", MIXED, "--improve", 300) as service:
+        for _ in range(2 + KILLS):
+            with service.line() as line:
+                for _ in range(25):
+                    verb, body = random_call(draw, line.get(f"/v1/plans/{plan}"))
+                    status, answer = line.post(plan, verb, body)
+                    assert status in (200, 404, 409), answer
+                    service.set_clock(service.now_ms + draw.randrange(3000))
+                before = line.get(f"/v1/plans/{plan}")
+            service.kill()
+            service.start()
+            with service.line() as line:
+                after = line.get(f"/v1/plans/{plan}")
+            windows = [{b["id"]: (b["window"], b["state"]) for b in shown["bookings"]} for shown in (before, after)]
+            assert windows[0] == windows[1] and before["version"] == after["version"]
+            for old, new in zip(before["routes"], after["routes"], strict=True):
+                frozen = [stop["id"] for stop in old["stops"] if stop["frozen"]]
+                assert [stop["id"] for stop in new["stops"] if stop["frozen"]] == frozen
+    assert len(after["bookings"]) > 5
