@@ -69,8 +69,8 @@ class Libpq {
 };
 
 const Libpq& libpq() {
-  static const Libpq library;
-  return library;
+  static const Libpq kLibrary;
+  return kLibrary;
 }
 
 struct CloseLibpq {
