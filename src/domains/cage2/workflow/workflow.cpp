@@ -61,9 +61,14 @@ void require(bool holds, const std::string& what) {
   if (!holds) { throw ConfigError("a workflow's training: " + what); }
 }
 
-bool masks_by_order(const RunPlan& plan) {
-  const auto field = std::ranges::find(plan.fields(), "env.mask", &Field::path);
-  return field != plan.fields().end() && *std::get<std::string*>(field->target) == "order";
+const Field& field_of(const RunPlan& plan, const char* path) {
+  return *std::ranges::find(plan.fields(), path, &Field::path);
+}
+
+/// A mask by the order, and a constraint, bring compliance about before the return.
+bool complies_early(const RunPlan& plan) {
+  return *std::get<std::string*>(field_of(plan, "env.mask").target) == "order" ||
+         *std::get<double*>(field_of(plan, "env.constraint").target) > 0;
 }
 
 /// What is watched of one job's run.
@@ -72,7 +77,7 @@ class Watch {
   Watch(const WorkflowJob& job, const RunPlan& plan)
       : job_(job),
         average_(static_cast<std::size_t>(plan.config().env.num_envs), job.min_episodes_per_env),
-        waits_for_return_(masks_by_order(plan)) {}
+        waits_for_return_(complies_early(plan)) {}
 
   /// Whether to end here: what has just complied is what stays.
   bool see(const Progress& now, std::span<const EpisodeEnd> ends) {

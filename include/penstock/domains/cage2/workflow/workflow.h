@@ -19,10 +19,10 @@ struct WorkflowRunOptions {
 };
 
 /// A run that ends when the average compliance reaches the threshold or the episodes are used up,
-/// and its evaluation. Where a change sets env.mask = order, which makes compliance easy, it does
-/// not end while returns rise. A function of the job and the changes; threads do not change
-/// results. Throws ConfigError, or IoError when `dir` holds a run already. Thread safety: calls may
-/// run at the same time.
+/// and its evaluation. Where a change sets env.mask = order or env.constraint, which bring
+/// compliance about before the return, it does not end while returns rise. A function of the job
+/// and the changes; threads do not change results. Throws ConfigError, or IoError when `dir` holds
+/// a run already. Thread safety: calls may run at the same time.
 WorkflowResult train_workflow(const WorkflowJob& job, const WorkflowRunOptions& options = {});
 
 /// The run's config for a job: what recipes/cage2-workflow.toml holds, with the job's values.

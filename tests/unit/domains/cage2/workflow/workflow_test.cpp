@@ -147,7 +147,8 @@ TEST_CASE("returns rise while five rollouts are better than the five before by m
   }
 }
 
-TEST_CASE("a mask by the order waits for the return, other jobs stop as they comply") {
+TEST_CASE(
+    "a mask by the order or a constraint waits for the return, other jobs stop as they comply") {
   WorkflowJob job = brief();
   job.compliance_threshold = 0;  // of everybody
   job.min_episodes_per_env = 2;
@@ -158,6 +159,9 @@ TEST_CASE("a mask by the order waits for the return, other jobs stop as they com
     masked.changes.add_assignment(change, "test");
   }
   CHECK(train_workflow(job, masked).episodes >= 60);  // ten rollouts of six
+  WorkflowRunOptions bound;
+  bound.changes.add_assignment("env.constraint=0.95", "test");
+  CHECK(train_workflow(job, bound).episodes >= 60);
 }
 
 TEST_CASE("the early stop needs the average, ten episodes of every env and ten fixes") {
