@@ -177,7 +177,7 @@ void draw_cell(Svg& svg, double x, double y, const HeatCell& cell, double widest
   const bool told = cell.told && std::abs(cell.mean) > cell.half;
   const double opacity = told ? 0.06 + 0.66 * std::abs(cell.mean) / widest : 0;
   svg.rect(x, y, kWidth, kHeight, cell.mean >= 0 ? "warm" : "cool",
-           fmt::format("rx=\"4\" fill-opacity=\"{:.3f}\"", opacity));
+           fmt::format(R"(rx="4" fill-opacity="{:.3f}")", opacity));
   if (!cell.told) { return; }
   svg.text(x + kWidth / 2, y + 15,
            fmt::format("{}{:.2f}", cell.mean >= 0 ? "+" : "\u2212", std::abs(cell.mean)),

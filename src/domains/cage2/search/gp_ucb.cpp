@@ -111,6 +111,7 @@ void add(std::vector<Trial>& trials, const std::vector<int>& picks, const Measur
   std::map<int, int> evaluations;  // of each order, so far
   for (const Trial& trial : trials) { ++evaluations[trial.index]; }
   std::vector<Ask> asks;
+  asks.reserve(picks.size());
   for (const int pick : picks) { asks.push_back({pick, evaluations[pick]++}); }
   std::vector<std::vector<WorkflowResult>> results = measure(asks);
   for (std::size_t i = 0; i < picks.size(); ++i) {
