@@ -9,6 +9,7 @@ process; ours and VROOM know the wall clock only, so a run that got less CPU tha
 it is done. Prints a table of costs and gaps to the best, in Markdown.
 """
 import argparse
+import collections
 import datetime
 import json
 import math
@@ -70,13 +71,13 @@ def pyvrp_cost(problem, seconds):
     model, size = Model(), len(problem.seconds)
     places = [model.add_location(0, 0) for _ in range(size)]
     depots, profiles = {}, {}
-    for v in problem.vehicles:
-        row, skills = v["start_index"], tuple(sorted(v.get("skills", [])))
-        depots.setdefault(row, model.add_depot(places[row]) if row not in depots else None)
+    kinds = collections.Counter((v["start_index"], *v["time_window"], v["capacity"][0], tuple(sorted(v.get("skills", [])))) for v in problem.vehicles)
+    for (row, early, late, capacity, skills), count in kinds.items():
+        if row not in depots:
+            depots[row] = model.add_depot(places[row])
         if skills not in profiles:
             profiles[skills] = model.add_profile()
-        early, late = v["time_window"]
-        model.add_vehicle_type(num_available=1, capacity=v["capacity"][0], start_depot=depots[row], end_depot=depots[row], tw_early=early,
+        model.add_vehicle_type(num_available=count, capacity=capacity, start_depot=depots[row], end_depot=depots[row], tw_early=early,
                                tw_late=late, profile=profiles[skills])
     needs = {}
     for job in problem.jobs:

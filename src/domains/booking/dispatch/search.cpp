@@ -264,7 +264,7 @@ Search::Rank Search::rank() const {
 
 void Search::keep_best() {
   const Rank rank = this->rank();
-  if (rank >= best_rank_) { return; }
+  if (!(rank < best_rank_)) { return; }
   best_rank_ = rank;
   best_ = now_;
 }

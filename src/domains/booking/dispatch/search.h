@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,7 +41,9 @@ class Search {
     std::int64_t priority = 0;  // of all absent
     std::size_t absent = 0;
     Money cost = 0;
-    auto operator<=>(const Rank&) const = default;
+    bool operator<(const Rank& other) const {
+      return std::tie(priority, absent, cost) < std::tie(other.priority, other.absent, other.cost);
+    }
   };
 
   void sort_into_kinds();
