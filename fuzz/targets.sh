@@ -15,7 +15,7 @@ sources_of() (
     npz) echo src/core/base/{errors,text_file}.cpp src/domains/cage2/sim/{npz,npy}.cpp ;;
     routing) echo src/core/base/{errors,json,text}.cpp src/domains/booking/routing/{text_scanner,benchmark,parse_solomon,parse_pairs,parse_vrplib,parse_lists,parse_osrm}.cpp ;;
     offer) echo src/core/base/{errors,json}.cpp src/domains/booking/routing/{checker,globe,parse_osrm,roads,route_set,tours}.cpp src/domains/booking/env/offers.cpp src/domains/booking/routing/json_field.cpp src/domains/booking/offer/{answer,pricer,query,starts,violations}.cpp ;;
-    dispatch) echo src/core/base/{check,errors,json,limits,random,text,thread_pool}.cpp "${routing[@]}" src/domains/booking/routing/json_field.cpp src/domains/booking/dispatch/{bookings,checker,convert,geojson,insertion,load,problem,quote,read_fields,read_matrices,read_problem,read_solution,read_tasks,read_vehicle,route,route_edit,route_load,ruin,schedule,search,solve,timetable,told,uniform,write_problem,write_solution}.cpp ;;
+    dispatch) echo src/core/base/{check,errors,json,limits,random,text,text_file,thread_pool}.cpp "${routing[@]}" src/domains/booking/routing/json_field.cpp src/domains/booking/dispatch/{bookings,checker,convert,geojson,insertion,load,problem,quote,read_fields,read_matrices,read_problem,read_solution,read_tasks,read_vehicle,route,route_edit,route_load,ruin,schedule,search,solve,timetable,told,uniform,write_problem,write_solution}.cpp ;;
     json) echo src/core/base/json.cpp ;;
     manifest) echo "${store[@]}" src/core/store/manifest.cpp ;;
     policy) echo "${store[@]}" src/core/base/{config,random,text_file,toml_limits}.cpp src/core/env/spec.cpp src/core/fused/{counts,dense,isa,layer,mlp,sample}.cpp src/core/act/*.cpp ;;
