@@ -121,7 +121,7 @@ class BookingReader {
     constexpr double kDay = 86'400;
     constexpr double kMostAmount = 1e6;
     Booking row{.date = cell("date"),
-                .customer = cell("customer"),
+                .customer = printable(cell("customer")),  // an id that JSON can hold
                 .booked_at = cell("booked_at"),
                 .service = static_cast<std::int32_t>(number("service", 0, kDay, 0)),
                 .window = {.earliest = time("earliest", 0), .latest = time("latest", kForever)},
