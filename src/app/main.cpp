@@ -41,12 +41,12 @@ int everything_else(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  using namespace penstock::booking;
-  if (asks_for_offers(argc, argv)) { return run_offer_command(argc, argv); }
-  if (service::asks_to_serve(argc, argv)) {
-    return run_light_verb(service::kServeVerb, "booking", argc, argv);
+  namespace booking = penstock::booking;
+  if (booking::asks_for_offers(argc, argv)) { return booking::run_offer_command(argc, argv); }
+  if (booking::service::asks_to_serve(argc, argv)) {
+    return run_light_verb(booking::service::kServeVerb, "booking", argc, argv);
   }
-  const penstock::LightVerb* const verb = dispatch::verb_asked_for(argc, argv);
+  const penstock::LightVerb* const verb = booking::dispatch::verb_asked_for(argc, argv);
   if (verb != nullptr) { return run_light_verb(*verb, "booking", argc, argv); }
   return everything_else(argc, argv);
 }

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -112,7 +113,7 @@ def test_from_quote_to_booking(service, call):
     gone = call("cancel", {"id": "a"})
     assert gone["state"] == "cancelled" and gone["saved_km"] == pytest.approx(quote["added_km"])
     assert show(service)["km"] == 0
-    assert service.ask.get("/v1/plans") == {"plans": [DAY]}
+    assert service.ask.get("/v1/plans") == {"depots": ["north"], "plans": [DAY]}
 
 
 def test_a_hold_takes_room_and_ends(service, call):
@@ -265,3 +266,24 @@ def test_the_page_word_for_word(penstock, tmp_path):
     finally:
         os.kill(process.pid, signal.SIGTERM)
         assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="needs chromium")
+def test_a_dispatcher_sees_the_day_and_plays_a_call(service, tmp_path):
+    def page(call=""):
+        done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'browser'}",
+                               "--virtual-time-budget=5000", "--dump-dom", f"http://127.0.0.1:{service.port}/#{DAY}{call}"],
+                              capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.partition("<script>")[0]
+
+    for number, slot in enumerate([MORNING, NOON]):
+        assert service.ask.post(DAY, "commit", {"job": job(f"<b>{number}</b>"), "slot": {"window": slot}})[0] == 200
+    seen = page("?id=o9&x=13.44&y=52.52&load=3")
+    plan = service.ask.get(f"/v1/plans/{DAY}")
+    assert f"version {plan['version']}" in seen and f"{plan['km']:.1f} km" in seen
+    assert seen.count('class="place"') == 2 and "<td>&lt;b&gt;0&lt;/b&gt;</td>" in seen and "<b>0</b>" not in seen
+    slots = re.search('<table id="slots">(.*?)</table>', seen, re.S)[1]
+    assert slots.count("<tr") == 6 and 'class="best"' in slots and slots.count(">Hold<") == 5  # of 8 to 18 o'clock
+    assert "no vehicle has room" in page("?id=o9&x=13.44&y=52.52&load=99")
+    assert plan == service.ask.get(f"/v1/plans/{DAY}") | {"now_ms": plan["now_ms"]}  # a quote promises nothing

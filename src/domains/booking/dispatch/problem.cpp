@@ -56,10 +56,10 @@ Time first_inside(const TimeWindows& windows, Time time) {
 
 Time last_inside(const TimeWindows& windows, Time time) {
   if (windows.empty()) { return time; }
-  for (auto window = windows.rbegin(); window != windows.rend(); ++window) {
-    if (time >= window->earliest) { return std::min(time, window->latest); }
-  }
-  return -kForever;
+  const auto found = std::find_if(windows.rbegin(), windows.rend(), [&](const TimeWindow& window) {
+    return time >= window.earliest;
+  });
+  return found == windows.rend() ? -kForever : std::min(time, found->latest);
 }
 
 Place place_in_degrees(double lon, double lat) {

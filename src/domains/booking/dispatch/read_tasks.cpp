@@ -12,7 +12,7 @@ void read_stop(FieldReader& fields, const JsonField& field, Stop& stop, Place& p
   stop.description = FieldReader::description(field);
   const auto there = fields.place(field, "location", "location_index");
   if (!there) {
-    field.fail("has no place: give \"location\" as [lon, lat], or \"location_index\" of a matrix");
+    field.fail(R"(has no place: give "location" as [lon, lat], or "location_index" of a matrix)");
   }
   place = *there;
   if (field.has("setup")) { stop.setup = FieldReader::seconds(field.at("setup")); }

@@ -15,14 +15,19 @@ constexpr std::size_t kMostSlots = 500;
 constexpr std::size_t kMostBytes = 1'000'000;
 constexpr std::size_t kMostIdBytes = 100;
 constexpr std::int32_t kMostTtlS = 7 * 86400;
-const std::string kBody = "request";  // its name in errors
+
+/// The name of a call's body in errors; fields point to it.
+const std::string& body_name() {
+  static const std::string kName = "request";
+  return kName;
+}
 
 Json parse_body(const std::string& body) {
   Json json = try_parse_json(body.size() > kMostBytes ? std::string() : body);
   if (!json.is_object()) {
     throw DataError(fmt::format(
-        "{}: should be a JSON object of at most {} bytes; /v1/openapi.json tells its fields", kBody,
-        kMostBytes));
+        "{}: should be a JSON object of at most {} bytes; /v1/openapi.json tells its fields",
+        body_name(), kMostBytes));
   }
   return json;
 }
@@ -190,7 +195,7 @@ std::string wish_text(const Wish& wish) {
 
 QuoteCall read_quote(const std::string& text) {
   const Json json = parse_body(text);
-  const JsonField body(json, kBody);
+  const JsonField body(json, body_name());
   body.require_object({"job", "shipment", "slot_of", "slots", "around", "widths_min", "dates"});
   QuoteCall call{.wish = read_wish(body)};
   call.slots = body.has("slots") ? read_slots(body.at("slots")) : slots_around(body);
@@ -199,7 +204,7 @@ QuoteCall read_quote(const std::string& text) {
 
 ChangeCall read_change(const std::string& verb, const std::string& text) {
   const Json json = parse_body(text);
-  const JsonField body(json, kBody);
+  const JsonField body(json, body_name());
   ChangeCall call{.verb = verb};
   if (verb == "hold") {
     read_hold(body, call);

@@ -10,12 +10,22 @@
 
 #include "penstock/domains/booking/service/service.h"
 #include "penstock/tools/http/server.h"
+#include "penstock/tools/page/page.h"
 
 namespace penstock::booking::service {
 namespace {
 
 constexpr const char* kOpenApi =
 #include "domains/booking/service/openapi.json.inc"
+    ;
+constexpr const char* kDispatcherBody =
+#include "domains/booking/service/page/dispatcher.html.inc"
+    ;
+constexpr const char* kDispatcherStyle =
+#include "domains/booking/service/page/dispatcher.css.inc"
+    ;
+constexpr const char* kDispatcherScript =
+#include "domains/booking/service/page/dispatcher.js.inc"
     ;
 constexpr std::size_t kServiceWorkers = 8;  // they wait for the disk
 
@@ -24,6 +34,12 @@ struct ServeArgs {
   int port = 0;
 };
 
+/// What a dispatcher sees; it asks the same calls as every other program.
+std::string dispatcher_page() {
+  return page::begin_page("Plans", kDispatcherStyle) + kDispatcherBody + "<script>\n" +
+         kDispatcherScript + "</script>\n" + page::end_page();
+}
+
 void add_routes(http::Server& server, Service& service) {
   using http::Request;
   server.answer_at_once("GET", "/health", [](const Request&) -> http::Response {
@@ -31,6 +47,9 @@ void add_routes(http::Server& server, Service& service) {
   });
   server.answer_at_once("GET", "/v1/openapi.json",
                         [](const Request&) -> http::Response { return {.body = kOpenApi}; });
+  server.answer_at_once("GET", "/", [](const Request&) -> http::Response {
+    return {.body = dispatcher_page(), .content_type = "text/html; charset=utf-8"};
+  });
   server.tell_metrics_of([&] { return service.metrics(); });
   server.answer_by_worker("GET", "/v1/plans", [&](const Request&) { return service.list(); });
   server.answer_by_worker("GET", "/v1/plans/{id}",

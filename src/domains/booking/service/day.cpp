@@ -187,7 +187,7 @@ Outcome Day::move(const ChangeCall& call) {
   const dispatch::Quote quote =
       draft.quote(request, std::span(&*call.window, 1), of_delivery).front();
   const Begins before = begins_of(draft, quote.where.vehicle);
-  if (!quote.where.fits() || !draft.insert(request, *call.window, of_delivery)) {
+  if (!quote.where.fits() || !draft.insert(request, call.window, of_delivery)) {
     return refuse(409, explain(quote.obstacle) + "; the slot that was promised stands");
   }
   schedule_ = std::move(draft);

@@ -169,6 +169,8 @@ Json Day::show(std::int64_t now_ms) {
           {"km", km(schedule_.metres())},
           {"driving_min", minutes(schedule_.seconds())},
           {"vehicles_used", schedule_.vehicles_used()},
+          {"degrees", schedule_.problem().degrees},
+          {"num_amounts", schedule_.problem().num_amounts},
           {"bookings", std::move(bookings)},
           {"routes", std::move(routes)}};
 }

@@ -37,8 +37,8 @@ const Fleet& Plans::fleet_of(const std::string& id) const {
   if (found == fleets_.end() || !is_date(date)) {
     std::string depots;
     for (const auto& [name, unused] : fleets_) { depots += (depots.empty() ? "" : ", ") + name; }
-    throw NoSuchPlan{fmt::format("no plan {}: plans are DEPOT.YYYY-MM-DD; the depots are {}",
-                                 id.substr(0, 80), depots)};
+    throw NoSuchPlan(fmt::format("no plan {}: plans are DEPOT.YYYY-MM-DD; the depots are {}",
+                                 id.substr(0, 80), depots));
   }
   return found->second;
 }
@@ -51,10 +51,10 @@ Plan& Plans::open(const std::string& id) {
   auto made = std::make_unique<Plan>(id, fleet_of(id));
   const std::lock_guard lock(mutex_);
   if (plans_.size() >= kMostPlans) {
-    throw NoSuchPlan{
+    throw NoSuchPlan(
         fmt::format("{} plans are in memory, no more fit; start the service again, or "
                     "another for other depots",
-                    plans_.size())};
+                    plans_.size()));
   }
   Plan& plan = *plans_.emplace(id, std::move(made)).first->second;
   size_ = plans_.size();
@@ -80,7 +80,8 @@ void Plans::load_since(const std::string& date) {
       const std::lock_guard lock(plan.mutex);
       refresh(plan);
     } catch (const NoSuchPlan& error) {
-      throw DataError(fmt::format("the store: {}; give the depot's file with --fleet", error.why));
+      throw DataError(
+          fmt::format("the store: {}; give the depot's file with --fleet", error.what()));
     }
   }
 }
@@ -91,6 +92,12 @@ std::vector<std::string> Plans::names() {
   const std::shared_lock lock(mutex_);
   for (const auto& [id, unused] : plans_) { names.insert(id); }
   return {names.begin(), names.end()};
+}
+
+std::vector<std::string> Plans::depots() const {
+  std::vector<std::string> names;
+  for (const auto& [depot, unused] : fleets_) { names.push_back(depot); }
+  return names;
 }
 
 }  // namespace penstock::booking::service

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "domains/booking/service/day.h"
+#include "penstock/core/base/errors.h"
 #include "penstock/domains/booking/service/store.h"
 
 namespace penstock::booking::service {
@@ -24,8 +25,9 @@ struct Plan {
 };
 
 /// A name that no plan has.
-struct NoSuchPlan {
-  std::string why;
+class NoSuchPlan : public Error {
+ public:
+  explicit NoSuchPlan(const std::string& why) : Error(Exit::bad_data, why) {}
 };
 
 /// The plans there are, by name. Thread-safe.
@@ -43,6 +45,8 @@ class Plans {
   void load_since(const std::string& date);
   /// The names of all that were written, or asked for.
   std::vector<std::string> names();
+  /// The names of the fleets, in order.
+  [[nodiscard]] std::vector<std::string> depots() const;
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:

@@ -36,7 +36,7 @@ http::Response guarded(const Work& work) {
   try {
     return work();
   } catch (const NoSuchPlan& error) {
-    return http::error_response(404, error.why);
+    return http::error_response(404, error.what());
   } catch (const IoError& error) {
     return http::error_response(503, error.what());
   } catch (const Error& error) { return http::error_response(400, error.what()); }
@@ -171,7 +171,9 @@ http::Response Service::show(const std::string& id) {
 }
 
 http::Response Service::list() {
-  return guarded([&] { return respond(200, {{"plans", parts_->plans.names()}}); });
+  return guarded([&] {
+    return respond(200, {{"depots", parts_->plans.depots()}, {"plans", parts_->plans.names()}});
+  });
 }
 
 std::string Service::metrics() const {

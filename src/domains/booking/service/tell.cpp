@@ -48,16 +48,24 @@ Json tell_unheld(const Problem& problem, const Route& route) {
   return free;
 }
 
+/// Its coordinates; adds nothing for a place without.
+void add_location(const Problem& problem, std::int32_t place, const char* name, Json& told) {
+  if (place < 0 || !problem.places[place_in(place)].has_point) { return; }
+  told[name] = problem.places[place_in(place)].point;
+}
+
 Json tell_stop(const Problem& problem, const Route& route, const dispatch::Timetable::Row& row) {
   const Visit& visit = route.visits[place_in(row.visit)];
-  return {{"id", id_at(problem, visit)},
-          {"kind", kind_of(task_at(problem, visit), visit)},
-          {"arrival", dispatch::clock_text(row.arrival)},
-          {"begin", dispatch::clock_text(row.start)},
-          {"end", dispatch::clock_text(row.end)},
-          {"km", km(row.driven_metres)},
-          {"load", tell_load(problem, route, place_in(row.visit))},
-          {"frozen", row.visit <= route.frozen}};
+  Json told = {{"id", id_at(problem, visit)},
+               {"kind", kind_of(task_at(problem, visit), visit)},
+               {"arrival", dispatch::clock_text(row.arrival)},
+               {"begin", dispatch::clock_text(row.start)},
+               {"end", dispatch::clock_text(row.end)},
+               {"km", km(row.driven_metres)},
+               {"load", tell_load(problem, route, place_in(row.visit))},
+               {"frozen", row.visit <= route.frozen}};
+  add_location(problem, visit.place, "location", told);
+  return told;
 }
 
 }  // namespace
@@ -144,7 +152,8 @@ Json tell_route(const Schedule& schedule, const Route& route) {
       stops.push_back(tell_stop(problem, route, row));
     }
   }
-  Json told = {{"vehicle", problem.vehicles[place_in(route.vehicle)].id.text},
+  const dispatch::Vehicle& vehicle = problem.vehicles[place_in(route.vehicle)];
+  Json told = {{"vehicle", vehicle.id.text},
                {"km", km(route.metres)},
                {"driving_min", minutes(route.seconds)},
                {"cost", units(route.cost)},
@@ -152,6 +161,9 @@ Json tell_route(const Schedule& schedule, const Route& route) {
                {"unheld", tell_unheld(problem, route)},
                {"stops", std::move(stops)},
                {"breaks", std::move(breaks)}};
+  add_location(problem, vehicle.start, "start", told);
+  add_location(problem, vehicle.end, "end", told);
+  if (vehicle.shift.latest < dispatch::kForever) { told["shift"] = window_json(vehicle.shift); }
   if (!table.rows.empty()) {  // it leaves the depot
     told["departure"] = dispatch::clock_text(table.rows.front().end);
     told["return"] = dispatch::clock_text(table.rows.back().arrival);

@@ -1,0 +1,195 @@
+"use strict";
+const COLOURS = ["#1659c7", "#c05621", "#2f855a", "#7b3fb5", "#b7791f", "#0e7490", "#be3a6b", "#5b6b2f"];
+const $ = (id) => document.getElementById(id);
+const svg = (name, attributes, text) => {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+};
+const cells = (values, tag = "td") => values.map((value) => {
+  const made = document.createElement(tag);
+  if (value instanceof Node) made.append(value); else made.textContent = value;
+  return made;
+});
+const row = (values, tag) => { const made = document.createElement("tr"); made.append(...cells(values, tag)); return made; };
+const button = (text, act) => { const made = document.createElement("button"); made.type = "button"; made.textContent = text; made.onclick = act; return made; };
+const hours = (text) => { const [h, m, s] = text.split(":").map(Number); return h + m / 60 + (s || 0) / 3600; };
+const clock = (text) => text.slice(0, -3);
+const colour = (number) => COLOURS[number % COLOURS.length];
+
+let plan = null;     // as the service told it last
+let frame = null;    // of the map: places to pixels and back
+let asked = null;    // what the call on the form is about
+const name = () => `${$("depot").value}.${$("day").value}`;
+
+async function tell(method, path, body) {
+  const answer = await fetch(path, { method, body: body && JSON.stringify(body) });
+  const told = await answer.json();
+  if (!answer.ok) throw new Error(told.error || answer.statusText);
+  return told;
+}
+const say = (text, bad = false) => { $("said").textContent = text; $("said").className = bad ? "bad" : ""; };
+
+// ---- The map: longitudes shrink with the latitude, so that a km is as long in every direction.
+function make_frame(places) {
+  const xs = places.map((p) => p[0]), ys = places.map((p) => p[1]);
+  const middle = [(Math.min(...xs) + Math.max(...xs)) / 2, (Math.min(...ys) + Math.max(...ys)) / 2];
+  const shrink = plan.degrees ? Math.cos(middle[1] * Math.PI / 180) : 1;
+  const least = plan.degrees ? 0.02 : 1000;
+  const wide = Math.max((Math.max(...xs) - Math.min(...xs)) * shrink, least), high = Math.max(Math.max(...ys) - Math.min(...ys), least);
+  const scale = Math.min(540 / wide, 400 / high);
+  return { to: ([x, y]) => [300 + (x - middle[0]) * shrink * scale, 230 - (y - middle[1]) * scale],
+           from: ([u, v]) => [middle[0] + (u - 300) / shrink / scale, middle[1] + (230 - v) / scale] };
+}
+
+function draw_map() {
+  const places = plan.routes.flatMap((r) => [r.start, r.end, ...r.stops.map((s) => s.location)]).filter(Boolean);
+  const parts = [];
+  if (places.length === 0) { $("map").replaceChildren(svg("text", { x: 20, y: 30 }, "The fleet's places have no coordinates.")); frame = null; return; }
+  frame = make_frame(places);
+  plan.routes.forEach((route, i) => {
+    const stops = route.stops.filter((s) => s.location);
+    const way = [route.start, ...stops.map((s) => s.location), route.end].filter(Boolean);
+    if (stops.length > 0) parts.push(svg("polyline", { class: "way", stroke: colour(i), points: way.map((p) => frame.to(p).map((n) => n.toFixed(1)).join()).join(" ") }));
+    for (const place of [route.start, route.end].filter(Boolean)) { const [u, v] = frame.to(place); parts.push(svg("rect", { class: "depot", x: u - 5, y: v - 5, width: 10, height: 10 })); }
+    stops.forEach((stop) => {
+      const [u, v] = frame.to(stop.location), mark = svg("circle", { class: "place", cx: u, cy: v, r: 8, fill: colour(i) });
+      mark.append(svg("title", {}, `${route.vehicle}: ${stop.id}, ${stop.kind}, ${clock(stop.begin)}`));
+      parts.push(mark, svg("text", { class: "number", x: u, y: v + 3.5 }, route.stops.indexOf(stop) + 1));
+    });
+  });
+  const [x, y] = [Number($("x").value), Number($("y").value)];
+  if ($("x").value && $("y").value) { const [u, v] = frame.to([x, y]); parts.push(svg("circle", { class: "asked", cx: u, cy: v, r: 11 })); }
+  $("map").replaceChildren(...parts);
+}
+
+// ---- The timetable
+function draw_times() {
+  const LEFT = 110, RIGHT = 26, LINE = 46, TOP = 24;
+  const slot_of = new Map(plan.bookings.map((b) => [b.id, b.window]));
+  const ends = plan.routes.flatMap((r) => [...(r.shift || []), ...r.stops.flatMap((s) => [s.begin, s.end])]).map(hours);
+  const first = Math.floor(Math.min(8, ...ends)), last = Math.ceil(Math.max(18, ...ends));
+  const width = Math.max(680, Math.min(1290, 96 * (last - first)));
+  const at = (hour) => LEFT + (hour - first) / (last - first) * (width - LEFT - RIGHT);
+  const parts = [];
+  for (let hour = first; hour <= last; ++hour) {
+    parts.push(svg("line", { class: "grid", x1: at(hour), x2: at(hour), y1: TOP, y2: TOP + LINE * plan.routes.length }));
+    parts.push(svg("text", { class: "tick mid", x: at(hour), y: 14 }, `${hour}:00`));
+  }
+  plan.routes.forEach((route, i) => {
+    const y = TOP + LINE * i;
+    parts.push(svg("text", { x: 0, y: y + 22, style: `fill: ${colour(i)}` }, route.vehicle));
+    if (plan.num_amounts > 0) parts.push(svg("text", { class: "tick", x: 0, y: y + 37 }, `room for ${route.unheld.join(", ")}`));
+    if (route.shift) parts.push(svg("rect", { class: "shift", x: at(hours(route.shift[0])), y: y + 6, width: at(hours(route.shift[1])) - at(hours(route.shift[0])), height: 24, rx: 4 }));
+    route.stops.forEach((stop, k) => {
+      const x = at(hours(stop.begin)), bar = svg("rect", { x, y: y + 8, width: Math.max(14, at(hours(stop.end)) - x), height: 20, rx: 3, fill: colour(i), opacity: stop.frozen ? .5 : 1 });
+      const slot = slot_of.get(stop.id);
+      bar.append(svg("title", {}, `${stop.id}, ${stop.kind}: ${clock(stop.begin)} to ${clock(stop.end)}${slot ? `, promised ${clock(slot[0])} to ${clock(slot[1])}` : ""}`));
+      parts.push(bar, svg("text", { class: "number", x: x + Math.max(14, at(hours(stop.end)) - x) / 2, y: y + 22 }, k + 1));
+      if (slot && stop.kind !== "pickup") parts.push(svg("line", { class: "slot", x1: at(hours(slot[0])), x2: at(hours(slot[1])), y1: y + 35 + 3 * (k % 3), y2: y + 35 + 3 * (k % 3) }));
+    });
+  });
+  const picture = $("times");
+  picture.setAttribute("width", width); picture.setAttribute("height", TOP + LINE * plan.routes.length + 4);
+  picture.replaceChildren(...parts);
+}
+
+// ---- What is booked
+function draw_rest() {
+  const hours_driven = plan.driving_min / 60;
+  const tile = (value, text) => { const made = document.createElement("div"); made.className = "tile"; const b = document.createElement("b"), s = document.createElement("span"); b.textContent = value; s.textContent = text; made.append(b, s); return made; };
+  $("tiles").replaceChildren(tile(plan.bookings.length, "bookings and holds"), tile(`${plan.vehicles_used} of ${plan.routes.length}`, "vehicles"),
+                             tile(`${plan.km.toFixed(1)} km`, "driven"), tile(`${hours_driven.toFixed(1)} h`, "of driving"), tile(plan.cost.toFixed(0), "cost, in the fleet's units"));
+  const act = (verb, id) => async () => { try { await tell("POST", `/v1/plans/${name()}/${verb}`, { id }); say(`${id}: ${verb} done`); } catch (error) { say(error.message, true); } await load(); };
+  $("bookings").replaceChildren(row(["booking", "state", "vehicle", "promised", ""], "th"), ...plan.bookings.map((b) => {
+    const buttons = document.createElement("span");
+    if (b.state === "held") buttons.append(button("Book", act("commit", b.id)), " ", button("Let go", act("decline", b.id)));
+    else buttons.append(button("Cancel", act("cancel", b.id)));
+    return row([b.id, b.state, b.vehicle, b.window.map(clock).join(" to "), buttons]);
+  }));
+}
+
+// ---- A call
+function slots_asked() {
+  const shifts = plan.routes.map((r) => r.shift).filter(Boolean).map((s) => s.map(hours));
+  const first = shifts.length ? Math.floor(Math.min(...shifts.map((s) => s[0]))) : 8, last = shifts.length ? Math.ceil(Math.max(...shifts.map((s) => s[1]))) : 18;
+  const width = Number($("width").value), text = (minute) => `${String(Math.floor(minute / 60)).padStart(2, "0")}:${String(minute % 60).padStart(2, "0")}`;
+  const slots = [];
+  for (let minute = first * 60; minute + width <= last * 60; minute += width) slots.push({ window: [text(minute), text(minute + width)] });
+  return slots;
+}
+
+async function quote(event) {
+  if (event) event.preventDefault();
+  const load = $("load").value.split(",").map(Number);
+  asked = { id: $("id").value, location: [Number($("x").value), Number($("y").value)], service: 60 * Number($("service").value) };
+  if (plan.num_amounts > 0) asked.delivery = load;
+  try {
+    const told = await tell("POST", `/v1/plans/${name()}/quote`, { job: asked, slots: slots_asked() });
+    const cheapest = Math.min(...told.slots.filter((s) => s.feasible).map((s) => s.added_cost));
+    $("slots").replaceChildren(row(["slot", "vehicle", "km more", "minutes more", "cost more", ""], "th"), ...told.slots.map((slot) => {
+      const window = slot.window.map(clock).join(" to ");
+      if (!slot.feasible) {
+        const made = row([window]), why = cells([slot.why])[0];
+        why.colSpan = 5; why.className = "why"; made.append(why);
+        return made;
+      }
+      const buttons = document.createElement("span");
+      buttons.append(button("Hold", () => take("hold", slot, { ttl_s: 600 })), " ", button("Book", () => take("commit", slot, {})));
+      const made = row([window, slot.vehicle, slot.added_km.toFixed(1), slot.added_min.toFixed(0), slot.added_cost.toFixed(0), buttons]);
+      if (slot.added_cost === cheapest) made.className = "best";
+      return made;
+    }));
+    say(told.slots.some((s) => s.feasible) ? "Nothing is promised yet. The cheapest slots are bold." : "No slot of this day can be offered.");
+  } catch (error) { say(error.message, true); }
+  draw_map();
+}
+
+async function take(verb, slot, more) {
+  try {
+    const told = await tell("POST", `/v1/plans/${name()}/${verb}`, { job: asked, slot: { window: slot.window }, ...more });
+    say(`${told.id} is ${told.state}: ${told.window.map(clock).join(" to ")}, by ${told.vehicle}`);
+    $("slots").replaceChildren();
+  } catch (error) { say(error.message, true); }
+  await load();
+}
+
+// ---- All of it
+async function load() {
+  try {
+    plan = await tell("GET", `/v1/plans/${name()}`);
+    $("state").textContent = `version ${plan.version}`; $("state").className = "";
+    $("amounts").hidden = plan.num_amounts === 0;
+    draw_map(); draw_times(); draw_rest();
+  } catch (error) { $("state").textContent = error.message; $("state").className = "bad"; }
+}
+
+async function begin() {
+  const told = await tell("GET", "/v1/plans");
+  $("depot").replaceChildren(...told.depots.map((depot) => new Option(depot, depot)));
+  // #PLAN, or #PLAN?id=o7&x=13.41&y=52.5 for a call that another program hands over.
+  const [named, call] = location.hash.slice(1).split("?");
+  const wanted = decodeURIComponent(named) || told.plans.at(-1) || "";
+  const dot = wanted.lastIndexOf(".");
+  $("depot").value = told.depots.includes(wanted.slice(0, dot)) ? wanted.slice(0, dot) : told.depots[0];
+  $("day").value = dot > 0 ? wanted.slice(dot + 1) : new Date().toISOString().slice(0, 10);
+  const go = () => { location.hash = name(); $("slots").replaceChildren(); load(); };
+  $("depot").onchange = $("day").onchange = go;
+  $("call").onsubmit = quote;
+  $("map").onclick = (event) => {
+    if (!frame) return;
+    const box = $("map").getBoundingClientRect();
+    const place = frame.from([(event.clientX - box.left) * 600 / box.width, (event.clientY - box.top) * 460 / box.height]);
+    const digits = plan.degrees ? 5 : 0;
+    $("x").value = place[0].toFixed(digits); $("y").value = place[1].toFixed(digits);
+    draw_map();
+  };
+  await load();
+  if (call && plan) {
+    for (const [key, value] of new URLSearchParams(call)) if (["id", "x", "y", "service", "load", "width"].includes(key)) $(key).value = value;
+    await quote();
+  }
+  setInterval(() => { if (!document.hidden) load(); }, 5000);
+}
+begin();
