@@ -140,7 +140,7 @@ def test_an_episode_adds_up_and_a_sleeping_red_costs_its_repairs_alone(penstock)
 
 
 def test_a_search_counts_what_it_was_asked_for(penstock, tmp_path):
-    found = penstock.json(*SYNTHETIC, "--n-workflows", 9, "--initial", 4, "--batch", 3, "--out", tmp_path / "a")
+    found = penstock.json(*SYNTHETIC, "--n-workflows", 9, "--initial", 4, "--batch", 3, "--all-orders", "--out", tmp_path / "a")
     whole = json.loads((tmp_path / "a" / "search.json").read_text())
     batches = [trial["batch"] for trial in whole["trials"]]
     assert batches == [0] * 4 + [1] * 3 + [2] * 2, "the last batch is what is left"
@@ -149,3 +149,4 @@ def test_a_search_counts_what_it_was_asked_for(penstock, tmp_path):
     assert found["best"]["mean_return"] == max(trial["mean_return"] for trial in counted)
     any_run = penstock.json(*SYNTHETIC, "--n-workflows", 9, "--any-compliance", "--out", tmp_path / "b")
     assert any_run["evaluations"] == 9
+    assert len(any_run["ranking"]) == len(set(any_run["ranking"])) <= 6, "one order of each game against B_line, some of them again"
