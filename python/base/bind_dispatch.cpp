@@ -20,7 +20,7 @@ double units(Money money) { return static_cast<double>(money) / static_cast<doub
 /// A plan whose problems, requests and solutions are texts: penstock.booking turns them into dicts.
 class TextPlan {
  public:
-  explicit TextPlan(Schedule plan) : plan_(std::move(plan)) {}
+  explicit TextPlan(Schedule plan) : plan_(std::move(plan)), names_(plan_.problem()) {}
 
   static TextPlan solved(const std::string& problem, const SolveConfig& config) {
     return TextPlan(solve(read_any(problem, "problem", booking::Convention::dimacs), config));
@@ -33,8 +33,7 @@ class TextPlan {
     Quote found;
     {
       const py::gil_scoped_release unlocked;
-      Problem names = plan_.problem();  // reading may add the name of a skill
-      found = plan_.quote(read_request(request, "request", names));
+      found = plan_.quote(read_request(request, "request", names_));
     }
     if (!found.where.fits()) {
       return py::dict(py::arg("fits") = false, py::arg("why") = name_of(found.obstacle));
@@ -47,8 +46,7 @@ class TextPlan {
                     py::arg("start") = plan_.problem().told(found.start));
   }
   bool insert(const std::string& request) {
-    Problem names = plan_.problem();
-    return plan_.insert(read_request(request, "request", names)).has_value();
+    return plan_.insert(read_request(request, "request", names_)).has_value();
   }
   void remove(const std::string& id) {
     const std::optional<std::int32_t> task = plan_.find(id);
@@ -63,6 +61,7 @@ class TextPlan {
 
  private:
   Schedule plan_;
+  Problem names_;  // reading a request may add the name of a skill that nobody has
 };
 
 std::vector<std::string> check_texts(const std::string& problem, const std::string& solution) {

@@ -4,9 +4,11 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/light_verb.h"
@@ -38,15 +40,25 @@ int everything_else(int argc, char** argv) {
   return reinterpret_cast<int (*)(int, char**)>(found)(argc, argv);
 }
 
+/// The verb of those that need no libtorch, by the domain's former name too; nullptr for others.
+const penstock::LightVerb* light_verb_of(int argc, char** argv) {
+  namespace booking = penstock::booking;
+  if (argc < 3) { return nullptr; }
+  const std::string_view domain = argv[1];
+  const std::string_view name = argv[2];
+  if (domain != "booking" && domain != "dvrptw") { return nullptr; }
+  for (const auto* verb : {&booking::kOfferVerb, &booking::service::kServeVerb}) {
+    if (name == verb->name) { return verb; }
+  }
+  const auto others = booking::dispatch::light_verbs();
+  const auto found = std::ranges::find(others, name, &penstock::LightVerb::name);
+  return found == others.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  namespace booking = penstock::booking;
-  if (booking::asks_for_offers(argc, argv)) { return booking::run_offer_command(argc, argv); }
-  if (booking::service::asks_to_serve(argc, argv)) {
-    return run_light_verb(booking::service::kServeVerb, "booking", argc, argv);
-  }
-  const penstock::LightVerb* const verb = booking::dispatch::verb_asked_for(argc, argv);
-  if (verb != nullptr) { return run_light_verb(*verb, "booking", argc, argv); }
-  return everything_else(argc, argv);
+  const penstock::LightVerb* const verb = light_verb_of(argc, argv);
+  return verb != nullptr ? run_light_verb(*verb, "booking", argc, argv)
+                         : everything_else(argc, argv);
 }

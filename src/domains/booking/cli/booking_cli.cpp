@@ -5,15 +5,25 @@
 #include "penstock/core/base/light_verb.h"
 #include "penstock/domains/booking/cli/booking_cli.h"
 #include "penstock/domains/booking/dispatch/command.h"
+#include "penstock/domains/booking/offer/command.h"
+#include "penstock/domains/booking/service/command.h"
 
 namespace penstock {
+namespace {
+
+Verb verb_of(const LightVerb& light, Options& app) {
+  Options& verb = app.add_command(light.name, light.doc);
+  return {&verb, light.add_options(verb)};
+}
+
+}  // namespace
 
 std::vector<Verb> booking_verbs(Options& app, const Catalog& catalog) {
-  std::vector<Verb> verbs = {booking::offer_verb(app), booking::serve_verb(app),
+  std::vector<Verb> verbs = {verb_of(booking::kOfferVerb, app),
+                             verb_of(booking::service::kServeVerb, app),
                              booking::eval_verb(app, catalog), booking::report_verb(app, catalog)};
   for (const LightVerb& light : booking::dispatch::light_verbs()) {
-    Options& verb = app.add_command(light.name, light.doc);
-    verbs.push_back({&verb, light.add_options(verb)});
+    verbs.push_back(verb_of(light, app));
   }
   for (Verb& verb : booking::oracle_verbs(app)) { verbs.push_back(std::move(verb)); }
   return verbs;

@@ -6,8 +6,6 @@
 
 namespace penstock::booking {
 
-Verb offer_verb(Options& app);
-Verb serve_verb(Options& app);
 Verb eval_verb(Options& app, const Catalog& catalog);
 Verb report_verb(Options& app, const Catalog& catalog);
 /// `oracle train` and `oracle eval`.

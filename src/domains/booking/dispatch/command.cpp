@@ -171,14 +171,4 @@ constexpr std::array<LightVerb, 3> kVerbs = {
 
 std::span<const LightVerb> light_verbs() { return kVerbs; }
 
-const LightVerb* verb_asked_for(int argc, const char* const* argv) {
-  if (argc < 3) { return nullptr; }
-  const std::string_view domain = argv[1];
-  if (domain != "booking" && domain != "dvrptw") { return nullptr; }
-  for (const LightVerb& verb : kVerbs) {
-    if (std::string_view(argv[2]) == verb.name) { return &verb; }
-  }
-  return nullptr;
-}
-
 }  // namespace penstock::booking::dispatch

@@ -6,30 +6,16 @@
 
 #include "domains/booking/dispatch/likeness.h"
 #include "domains/booking/dispatch/scratch.h"
+#include "penstock/domains/booking/routing/blink.h"
 
 namespace penstock::booking::dispatch {
 namespace {
 
-constexpr double kBlinkRate = 0.02;
 constexpr RuinSizes kServeMore{.longest = 10, .mean_removed = 10};
 constexpr RuinSizes kCheaper{.longest = 20, .mean_removed = 15};
 
 /// The rules by which tasks are put back.
 enum Rule : std::uint32_t { kAnyhow, kHeavy, kFarther, kNearer, kTight, kEarlier, kLater };
-
-/// Whether to pass a place over; one draw for many places, as their number is geometric.
-struct Blink {
-  Random& random;
-  std::uint32_t& left;
-  bool operator()() const {
-    if (left > 0) {
-      --left;
-      return false;
-    }
-    left = static_cast<std::uint32_t>(std::log1p(-random.uniform()) / std::log1p(-kBlinkRate));
-    return true;
-  }
-};
 
 }  // namespace
 

@@ -101,15 +101,8 @@ std::function<Exit()> add_offer_options(Options& verb) {
   return [args] { return run_offer(*args); };
 }
 
-bool asks_for_offers(int argc, const char* const* argv) {
-  if (argc < 3) { return false; }
-  const std::string_view domain = argv[1];
-  return (domain == "booking" || domain == "dvrptw") && std::string_view(argv[2]) == "offer";
-}
-
 int run_offer_command(int argc, const char* const* argv) {
-  return run_light_verb({.name = "offer", .doc = kOfferDoc, .add_options = add_offer_options},
-                        "booking", argc, argv);
+  return run_light_verb(kOfferVerb, "booking", argc, argv);
 }
 
 }  // namespace penstock::booking

@@ -8,11 +8,10 @@
 
 #include "domains/booking/routing/index.h"
 #include "domains/booking/routing/insertion.h"
+#include "penstock/domains/booking/routing/blink.h"
 
 namespace penstock::booking {
 namespace {
-
-constexpr double kBlinkShare = 0.02;
 
 // The paper's sizes find room for what is absent soonest; to shorten, strings twice as long: routes
 // of fifty stops are not taken apart ten at a time. bench/reports/2026-11-15-routing-sets.md has
@@ -22,23 +21,6 @@ constexpr StringSizes kToShorten{.longest = 20, .mean_removed = 15};
 
 /// The rules by which requests are put back.
 enum OrderRule : std::uint32_t { kRandom, kLoad, kFar, kNear, kNarrow, kEarly, kLate };
-
-/// Passes over each place with probability kBlinkShare; draws only once per blink.
-/// Why blink: greedy insertion alone puts the same requests back into the same places. Passing over
-/// a place now and then is enough to leave a local optimum. The number of places until the next
-/// blink is geometric, so one draw and a countdown replace a draw per place.
-struct Blink {
-  Random& random;
-  std::uint32_t& left;
-  bool operator()() {
-    if (left > 0) {
-      --left;
-      return false;
-    }
-    left = static_cast<std::uint32_t>(std::log1p(-random.uniform()) / std::log1p(-kBlinkShare));
-    return true;
-  }
-};
 
 }  // namespace
 

@@ -96,11 +96,4 @@ std::function<Exit()> add_serve_options(Options& verb) {
   return [args] { return serve(*args); };
 }
 
-bool asks_to_serve(int argc, const char* const* argv) {
-  if (argc < 3) { return false; }
-  const std::string_view domain = argv[1];
-  return (domain == "booking" || domain == "dvrptw") &&
-         std::string_view(argv[2]) == kServeVerb.name;
-}
-
 }  // namespace penstock::booking::service
