@@ -6,13 +6,7 @@
 namespace penstock::booking::dispatch {
 namespace {
 
-constexpr double kSplitRate = 0.5;
-constexpr double kWidenRate = 0.01;
 constexpr std::size_t kMostNear = 400;
-
-std::int32_t drawn_between(std::int32_t low, std::int32_t high, Random& random) {
-  return low + random.below(high - low + 1);
-}
 
 /// A pickup that is under way holds its delivery too.
 bool is_frozen(const Route& route, std::int32_t task) {
@@ -57,7 +51,7 @@ const std::vector<std::int32_t>& Ruin::near(std::int32_t task) {
 }
 
 void Ruin::pick(std::span<const Route> routes, std::span<const std::int32_t> vehicle_of,
-                const RuinSizes& sizes, Random& random, std::vector<std::int32_t>& removed) {
+                const StringSizes& sizes, Random& random, std::vector<std::int32_t>& removed) {
   removed.clear();
   double stops = 0;
   double used = 0;
@@ -67,16 +61,14 @@ void Ruin::pick(std::span<const Route> routes, std::span<const std::int32_t> veh
   }
   const auto centre = ordinal(random.below(ordinal(problem_.tasks.size())));
   if (stops == 0 || problem_.tasks[index(centre)].gone) { return; }
-  const double max_length = std::min(sizes.longest, stops / used);
-  const double max_strings = 4 * sizes.mean_removed / (1 + max_length) - 1;
-  auto strings = static_cast<std::int32_t>(random.uniform(1, max_strings + 1));
+  StringRound round(sizes, stops / used, random);
   for (const std::int32_t task : near(centre)) {
     const std::int32_t vehicle = vehicle_of[index(task)];
-    if (strings == 0) { break; }
+    if (round.strings == 0) { break; }
     if (vehicle < 0 || ruined_[index(vehicle)] != 0) { continue; }
     ruined_[index(vehicle)] = 1;
-    take_string(routes[index(vehicle)], task, max_length, random, removed);
-    --strings;
+    take_string(routes[index(vehicle)], task, round.max_length, random, removed);
+    --round.strings;
   }
   for (const std::int32_t task : removed) { taken_[index(task)] = 0; }
   std::fill(ruined_.begin(), ruined_.end(), 0);
@@ -84,25 +76,12 @@ void Ruin::pick(std::span<const Route> routes, std::span<const std::int32_t> veh
 
 void Ruin::take_string(const Route& route, std::int32_t task, double max_length, Random& random,
                        std::vector<std::int32_t>& removed) {
-  const std::int32_t size = route.num_stops();
-  const double longest = std::min<double>(size, max_length);
-  const auto length = std::min(size, static_cast<std::int32_t>(random.uniform(1, longest + 1)));
-  std::int32_t spared = 0;  // a gap inside the string that stays in the route
-  if (length > 1 && length < size && random.uniform() < kSplitRate) {
-    spared = 1;
-    while (length + spared < size && random.uniform() < kWidenRate) { ++spared; }
-  }
+  const StringDraw drawn(route.num_stops(), max_length, random);
   const std::int32_t stops = problem_.tasks[index(task)].num_stops();
   const std::int32_t stop = 2 * task + drawn_between(0, stops - 1, random);
   std::int32_t at = 1;
   while (route.visits[index(at)].stop != stop) { ++at; }
-  const std::int32_t whole = length + spared;
-  const std::int32_t begin =
-      drawn_between(std::max(1, at - whole + 1), std::min(at, size - whole + 1), random);
-  const std::int32_t gap = spared == 0 ? whole : drawn_between(1, length - 1, random);
-  for (std::int32_t i = 0; i < whole; ++i) {
-    if (i < gap || i >= gap + spared) { take(route, index(begin + i), removed); }
-  }
+  drawn.around(at, random, [&](std::int32_t place) { take(route, index(place), removed); });
 }
 
 void Ruin::take(const Route& route, std::size_t visit, std::vector<std::int32_t>& removed) {

@@ -4,15 +4,9 @@
 #include <vector>
 
 #include "domains/booking/dispatch/parts.h"
-#include "penstock/core/base/random.h"
+#include "penstock/domains/booking/routing/string_draw.h"
 
 namespace penstock::booking::dispatch {
-
-/// How much a round takes out.
-struct RuinSizes {
-  double longest = 10;       // stops of a string
-  double mean_removed = 10;  // in all
-};
 
 /// Chooses what a round takes out: strings of stops of neighbouring routes, near a task drawn.
 class Ruin {
@@ -25,7 +19,7 @@ class Ruin {
 
   /// Tasks to take out of the routes; none when nothing may move.
   void pick(std::span<const Route> routes, std::span<const std::int32_t> vehicle_of,
-            const RuinSizes& sizes, Random& random, std::vector<std::int32_t>& removed);
+            const StringSizes& sizes, Random& random, std::vector<std::int32_t>& removed);
 
  private:
   const std::vector<std::int32_t>& near(std::int32_t task);

@@ -11,8 +11,8 @@
 namespace penstock::booking::dispatch {
 namespace {
 
-constexpr RuinSizes kServeMore{.longest = 10, .mean_removed = 10};
-constexpr RuinSizes kCheaper{.longest = 20, .mean_removed = 15};
+constexpr StringSizes kServeMore{.longest = 10, .mean_removed = 10};
+constexpr StringSizes kCheaper{.longest = 20, .mean_removed = 15};
 
 /// The rules by which tasks are put back.
 enum Rule : std::uint32_t { kAnyhow, kHeavy, kFarther, kNearer, kTight, kEarlier, kLater };
@@ -100,7 +100,7 @@ void Search::anneal(Budget& budget, double hot, double cold) {
 }
 
 /// Takes tasks out; false when routes are not in time without them, or nothing was taken.
-bool Search::ruin(const RuinSizes& sizes) {
+bool Search::ruin(const StringSizes& sizes) {
   ruin_.pick(now_.routes, now_.vehicle_of, sizes, random_, removed_);
   if (removed_.empty() && absent_.empty()) { return false; }
   for (const std::int32_t task : removed_) {

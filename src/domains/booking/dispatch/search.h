@@ -48,7 +48,7 @@ class Search {
 
   void sort_into_kinds();
   void fill_tables();
-  bool ruin(const RuinSizes& sizes);
+  bool ruin(const StringSizes& sizes);
   void round(double temperature);
   void recreate();
   bool put_back(std::int32_t task);

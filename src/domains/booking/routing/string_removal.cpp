@@ -8,14 +8,6 @@
 namespace penstock::booking {
 namespace {
 
-constexpr double kSplitShare = 0.5;
-constexpr double kWidenShare = 0.01;
-
-/// Uniform in {low, ..., high}.
-std::int32_t between(std::int32_t low, std::int32_t high, Random& random) {
-  return low + random.below(high - low + 1);
-}
-
 /// The nearest that two requests come, there and back.
 Cost closeness(const Instance& instance, std::int32_t a, std::int32_t b) {
   Cost least = Insertion::kNowhere;
@@ -59,20 +51,16 @@ void StringRemoval::pick(const RouteSet& routes, const StringSizes& sizes, Rando
     used += routes.is_empty(v) ? 0 : 1;
   }
   if (stops == 0) { return; }
-  const double mean_length = static_cast<double>(stops) / used;
-  const double max_length = std::min(sizes.longest, mean_length);
-  const double max_strings = 4 * sizes.mean_removed / (1 + max_length) - 1;
-  auto strings = static_cast<std::int32_t>(random.uniform(1, max_strings + 1));
-
+  StringRound round(sizes, static_cast<double>(stops) / used, random);
   const auto count = index(instance_.num_requests());
   const std::size_t centre = random.below(count);
-  for (std::size_t k = 0; k < count && strings > 0; ++k) {
+  for (std::size_t k = 0; k < count && round.strings > 0; ++k) {
     const std::int32_t request = near_[centre * count + k];
     const std::int32_t vehicle = routes.vehicle_of(request);
     if (vehicle < 0 || ruined_[index(vehicle)] != 0) { continue; }
     ruined_[index(vehicle)] = 1;
-    take_string(routes, vehicle, request, max_length, random, removed);
-    --strings;
+    take_string(routes, vehicle, request, round.max_length, random, removed);
+    --round.strings;
   }
   for (const std::int32_t request : removed) { taken_[index(request)] = 0; }
   std::fill(ruined_.begin(), ruined_.end(), 0);
@@ -83,24 +71,12 @@ void StringRemoval::take_string(const RouteSet& routes, std::int32_t vehicle, st
                                 std::vector<std::int32_t>& removed) {
   const std::span<const Stop> stops = routes.stops(vehicle);
   const std::int32_t size = stops.size() - 2;
-  const double longest = std::min<double>(size, max_length);
-  const auto length = std::min(size, static_cast<std::int32_t>(random.uniform(1, longest + 1)));
-  std::int32_t spared = 0;  // a gap inside the string that stays in the route
-  if (length > 1 && length < size && random.uniform() < kSplitShare) {
-    spared = 1;
-    while (length + spared < size && random.uniform() < kWidenShare) { ++spared; }
-  }
+  const StringDraw drawn(size, max_length, random);
   const std::int32_t node =
-      instance_.first_node(request) + between(0, instance_.stops_per_request() - 1, random);
+      instance_.first_node(request) + drawn_between(0, instance_.stops_per_request() - 1, random);
   std::int32_t at = 1;
   while (stops[index(at)].node != node) { ++at; }
-  const std::int32_t whole = length + spared;
-  const std::int32_t begin =
-      between(std::max(1, at - whole + 1), std::min(at, size - whole + 1), random);
-  const std::int32_t gap = spared == 0 ? whole : between(1, length - 1, random);
-  for (std::int32_t i = 0; i < whole; ++i) {
-    if (i < gap || i >= gap + spared) { take(stops[index(begin + i)].node, removed); }
-  }
+  drawn.around(at, random, [&](std::int32_t place) { take(stops[index(place)].node, removed); });
 }
 
 void StringRemoval::take(std::int32_t node, std::vector<std::int32_t>& removed) {

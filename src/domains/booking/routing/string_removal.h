@@ -3,16 +3,10 @@
 #include <span>
 #include <vector>
 
-#include "penstock/core/base/random.h"
 #include "penstock/domains/booking/routing/route_set.h"
+#include "penstock/domains/booking/routing/string_draw.h"
 
 namespace penstock::booking {
-
-/// How much a round takes out.
-struct StringSizes {
-  double longest = 10;       // stops of a string
-  double mean_removed = 10;  // requests of a round
-};
 
 /// Which requests to take out: strings of neighbouring stops from routes that pass near one place,
 /// so that what is freed is spatial and capacity slack in one spot.
