@@ -93,7 +93,8 @@ def test_a_death_before_training_is_told_with_its_step(how, end, capfd):
 
 
 TEMPORARY = """
-import os, sys
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # who runs the tests may have been started by nohup
 import penstock
 model = penstock.PPO("cartpole", 16, 3, verbose=0, run={"eval_episodes": 0})
 if sys.argv[1] == "learning":
@@ -108,11 +109,14 @@ while True:
 @pytest.mark.parametrize("when", ["learning", "afterwards"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_no_temporary_folder(when, number, tmp_path):
-    process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", TEMPORARY, when], stdout=subprocess.PIPE,
-                               text=True, env=os.environ | {"TMPDIR": str(tmp_path)})
-    assert process.stdout.readline() == "ready\n" and list(tmp_path.glob("penstock-*"))
-    process.send_signal(number)
-    process.communicate(timeout=60)
+    with subprocess.Popen([sys.executable, "-W", "ignore", "-c", TEMPORARY, when], stdout=subprocess.PIPE,
+                          text=True, env=os.environ | {"TMPDIR": str(tmp_path)}) as process:
+        try:
+            assert process.stdout.readline() == "ready\n" and list(tmp_path.glob("penstock-*"))
+            process.send_signal(number)
+            process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == -number and not list(tmp_path.glob("penstock-*"))
 
 

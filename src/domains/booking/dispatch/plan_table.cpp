@@ -49,9 +49,9 @@ std::string plan_table(const Schedule& plan) {
   for (const std::int32_t task : plan.unserved()) {
     text += fmt::format("unserved: {}\n", printable(problem.tasks[index(task)].stops[0].id.text));
   }
-  text += fmt::format("cost {}, {} vehicles, {:.1f} km, {} unserved\n", plan.cost() / kUnit,
-                      plan.vehicles_used(), static_cast<double>(plan.metres()) / 1000,
-                      plan.unserved().size());
+  text += fmt::format("cost {}, {} vehicle{}, {:.1f} km, {} unserved\n", plan.cost() / kUnit,
+                      plan.vehicles_used(), plan.vehicles_used() == 1 ? "" : "s",
+                      static_cast<double>(plan.metres()) / 1000, plan.unserved().size());
   return text;
 }
 

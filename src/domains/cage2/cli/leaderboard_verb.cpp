@@ -240,9 +240,14 @@ void print_total(const Scores& scores) {
   fmt::print(", by the same rules\n");
 }
 
+/// Nothing owed is 0.00, whatever its sign.
+double hundredths(double value) { return std::round(value * 100) / 100 + 0.0; }
+
 std::string owed_text(const AuditSummary& row, std::size_t num_runs) {
-  const std::string mean = fmt::format("{:.2f} ± {:.2f}", row.owed, row.std_error);
-  return num_runs == 1 ? mean : fmt::format("{}, {:.2f} to {:.2f}", mean, row.least, row.most);
+  const std::string mean = fmt::format("{:.2f} ± {:.2f}", hundredths(row.owed), row.std_error);
+  return num_runs == 1 ? mean
+                       : fmt::format("{}, {:.2f} to {:.2f}", mean, hundredths(row.least),
+                                     hundredths(row.most));
 }
 
 void print_audit(const Scores& scores) {
