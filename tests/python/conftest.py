@@ -8,8 +8,9 @@ import sys
 
 import pytest
 
-# A shell that starts this in the background lets it ignore Ctrl-C, and all that it starts.
+# A shell that starts this in the background lets it ignore Ctrl-C, nohup a hang-up, and all that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 COMMANDS = [[sys.executable, "-m", "penstock"]]
 if "PENSTOCK_TEST_EXE" in os.environ:
@@ -40,3 +41,11 @@ class Cli:
 @pytest.fixture(params=COMMANDS, ids=lambda command: command[-1].rsplit("/", 1)[-1])
 def cli(request):
     return Cli(request.param)
+
+
+LONGEST = ("test_ray.py", "test_docs.py")
+
+
+def pytest_collection_modifyitems(items):
+    """Of files that run side by side the longest come first, or the others wait for them in the end."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)

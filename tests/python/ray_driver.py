@@ -27,7 +27,7 @@ WANTED = {
     "config": {},  # keys beside those of config()
     "num_actors": 2,
     "kill_actors": 0,  # how many, one each time that an update was logged
-    "stop_actor": 0,  # for that many seconds, once
+    "stop_actor": 0,  # for at least that many seconds, once, and until the other was seen to feed the learner alone
     "rest": 0,  # seconds that the learner stands still, once
     "kill_here": 0,  # this process, when so many steps are done
     "address": None,  # of a cluster that is there
@@ -78,6 +78,7 @@ class Trouble(penstock.Callback):
 
     def __init__(self, wanted):
         self.wanted, self.killed, self.stored = wanted, 0, []
+        self.stopped, self.stopped_at = None, 0
 
     def pid(self, model, seat):
         import ray
@@ -94,13 +95,12 @@ class Trouble(penstock.Callback):
         if self.killed < wanted["kill_actors"] and (pid := self.pid(model, self.killed % wanted["num_actors"])):
             os.kill(pid, signal.SIGKILL)
             self.killed += 1
-        if wanted["stop_actor"] and (pid := self.pid(model, 0)):
+        if self.stopped and metrics.get("async/seats") == 1 and time.monotonic() >= self.stopped_at + wanted["stop_actor"]:
+            os.kill(self.stopped, signal.SIGCONT)
+            self.stopped, wanted["stop_actor"] = None, 0
+        if wanted["stop_actor"] and not self.stopped and (pid := self.pid(model, 0)):
             os.kill(pid, signal.SIGSTOP)
-            if os.fork() == 0:
-                time.sleep(wanted["stop_actor"])
-                os.kill(pid, signal.SIGCONT)
-                os._exit(0)
-            wanted["stop_actor"] = 0
+            self.stopped, self.stopped_at = pid, time.monotonic()
         if wanted["rest"]:
             for seconds in (2, wanted["rest"]):  # until actors have filled what they were asked for, and then
                 time.sleep(seconds)

@@ -93,8 +93,7 @@ def test_a_death_before_training_is_told_with_its_step(how, end, capfd):
 
 
 TEMPORARY = """
-import signal, sys
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # who runs the tests may have been started by nohup
+import sys
 import penstock
 model = penstock.PPO("cartpole", 16, 3, verbose=0, run={"eval_episodes": 0})
 if sys.argv[1] == "learning":

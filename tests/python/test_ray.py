@@ -84,7 +84,7 @@ def test_actors_and_learner_die_and_the_order_of_arrivals_repeats_the_run(driver
 def test_envs_of_python_in_actors_and_who_stands_still(driver, tmp_path):
     """Of an actor, the others go on meanwhile, and what it brings too late is dropped; of the learner, no more is asked for."""
     run = tmp_path / "run"
-    ended = driver(run=str(run), env="python", stop_actor=60 if LONG else 3, num_actors=2, rest=600 if LONG else 2,
+    ended = driver(run=str(run), env="python", stop_actor=60 if LONG else 0.1, num_actors=2, rest=600 if LONG else 2,
                    config={"env.num_envs": 4, "rollout.shards": 2, "rollout.steps": 1024, "workers": 0,
                            "total_timesteps": 1_600_000 if LONG else 24_000})
     lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
