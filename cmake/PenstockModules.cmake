@@ -48,6 +48,8 @@ penstock_module(domains/booking/dispatch "real fleets: a superset of VROOM's inp
   DEPENDS penstock::booking_routing penstock::store PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/env "the env `dvrptw`: offers, answers, beliefs, prices"
   DEPENDS penstock::booking_routing PRIVATE_DEPENDS fmt::fmt)
+penstock_module(domains/booking/slots "slots sold for money: choice by multinomial logit"
+  DEPENDS penstock::booking_env PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/booking/neural "the neural routing oracle: masks, inference, the model's file"
   DEPENDS penstock::booking_env penstock::fused penstock::store PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/booking/offer "what to propose for a new request, priced; its JSON, server and command"
