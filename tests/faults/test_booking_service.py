@@ -3,6 +3,7 @@
 PENSTOCK_TEST_KILLS sets how many kills for each store (3; the long version is 200).
 """
 
+import collections
 import contextlib
 import http.client
 import json
@@ -29,6 +30,7 @@ DEPOT = [13.4, 52.5]
 # Everything is at the depot and takes no time: what fits is a matter of capacity alone, which the model can tell.
 FLEET = {"vehicles": [{"id": f"van{i}", "start": DEPOT, "end": DEPOT, "capacity": [CAPACITY // 3],
                        "time_window": ["08:00", "18:00"]} for i in range(3)]}
+CUSTOMERS = [f"c{i}" for i in range(100)]  # few answers of each: the newest hundred count
 WINDOWS = [["08:00:00", "10:00:00"], ["09:00:00", "12:00:00"], ["12:00:00", "18:00:00"]]
 
 
@@ -54,6 +56,8 @@ class Caller:
             body["ttl_s"] = draw.randint(1, 20)
         if verb == "move":
             body["slot"] = {"window": draw.choice(WINDOWS)}
+        if ("job" in body or verb == "decline") and draw.random() < 0.5:
+            body |= {"customer": draw.choice(CUSTOMERS), "offered": [{"window": window} for window in WINDOWS]}
         return draw.choice(PLANS), verb, body
 
     def run(self, port, most=None):
@@ -101,9 +105,16 @@ def check_plan(shown, model, now_ms):
 
 
 def check_all(service, history):
+    choices = collections.Counter()
     with service.line() as line:
         for plan in PLANS:
-            check_plan(line.get(f"/v1/plans/{plan}"), replay(history, plan), service.now_ms)
+            model = replay(history, plan)
+            check_plan(line.get(f"/v1/plans/{plan}"), model, service.now_ms)
+            choices += model.choices
+        for customer in CUSTOMERS:
+            told = line.get(f"/v1/customers/{customer}")
+            taken, declined = choices[customer, True], choices[customer, False]
+            assert (told["answers"], told["taken"]) == (taken + declined, taken)
 
 
 def play_until_killed(service, callers, draw):

@@ -3,6 +3,8 @@
 A call is replayed with the moment and in the order that the service told; what comes out must be what it answered.
 """
 
+import collections
+
 
 class Refused(Exception):
     """A call that changes nothing, with its status."""
@@ -16,8 +18,9 @@ class Model:
     def __init__(self, capacity):
         self.capacity = capacity
         self.version = 0
-        self.bookings = {}  # id -> [window, moment when the hold ends, or None: booked]
+        self.bookings = {}  # id -> [window, moment when the hold ends, or None: booked; whose answer it will be]
         self.answers = {}  # key -> (call, status)
+        self.choices = collections.Counter()  # (customer, whether a slot was taken) -> how often
 
     def call(self, verb, body, now):
         """The status of the answer. The same key has the same answer, whatever happened in between."""
@@ -48,8 +51,14 @@ class Model:
     def place(self, body, until):
         if self.id_of(body) in self.bookings or len(self.bookings) >= self.capacity:
             raise Refused(409)
-        self.bookings[self.id_of(body)] = [self.window_of(body), until]
+        self.bookings[self.id_of(body)] = [self.window_of(body), until, body.get("customer")]
+        if until is None:
+            self.count(body.get("customer"), True)
         return True
+
+    def count(self, customer, taken):
+        if customer is not None:
+            self.choices[customer, taken] += 1
 
     def hold(self, body, now):
         return self.place(body, now + 1000 * body["ttl_s"])
@@ -63,6 +72,7 @@ class Model:
         if found[1] is None:
             raise Refused(409)
         found[1] = None
+        self.count(found[2], True)
         return True
 
     def cancel(self, body, _now):
@@ -73,13 +83,14 @@ class Model:
     def move(self, body, _now):
         if self.id_of(body) not in self.bookings:
             raise Refused(404)
-        self.bookings[self.id_of(body)][0] = self.window_of(body)
+        self.bookings[self.id_of(body)][::2] = self.window_of(body), None
         return True
 
     def decline(self, body, _now):
         found = self.bookings.get(self.id_of(body))
         if found and found[1] is None:
             raise Refused(409)
+        self.count(body.get("customer", found[2] if found else None), False)
         return self.bookings.pop(self.id_of(body), None) is not None
 
     @staticmethod
@@ -93,4 +104,4 @@ class Model:
     def state(self, now):
         """What a plan shows: id -> (window, whether it is booked)."""
         self.expire(now)
-        return {i: (window, until is None) for i, (window, until) in self.bookings.items()}
+        return {i: (window, until is None) for i, (window, until, _) in self.bookings.items()}

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "penstock/core/base/errors.h"
+#include "penstock/domains/booking/slots/choice.h"
 
 namespace penstock::booking::service {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t kMostSlots = 500;
 constexpr std::size_t kMostBytes = 1'000'000;
 constexpr std::size_t kMostIdBytes = 100;
+constexpr double kMostFee = 1e9;
 constexpr std::int32_t kMostTtlS = 7 * 86400;
 
 /// The name of a call's body in errors; fields point to it.
@@ -49,18 +51,21 @@ std::string read_date(const JsonField& field) {
 }
 
 Slot read_slot(const JsonField& field) {
-  field.require_object({"date", "window"});
+  field.require_object({"date", "window", "fee"});
   Slot slot;
+  if (field.has("fee")) { slot.fee = field.at("fee").number(-kMostFee, kMostFee); }
   if (field.has("date")) { slot.date = read_date(field.at("date")); }
   slot.window = read_window(field.at("window"));
   return slot;
 }
 
-std::vector<Slot> read_slots(const JsonField& field) {
-  field.require_array(kMostSlots);
-  std::vector<Slot> slots;
-  for (std::size_t i = 0; i < field.size(); ++i) { slots.push_back(read_slot(field.at(i))); }
-  return slots;
+/// An id that may stand in a URL; it should be a pseudonym.
+std::string read_customer(const JsonField& field) {
+  std::string id = field.name();
+  if (!is_customer(id)) {
+    field.fail("should be 1 to 100 letters, digits and . _ ~ @ : -, that stand for a customer");
+  }
+  return id;
 }
 
 /// The time that is wished for, in windows of several widths around it.
@@ -98,23 +103,35 @@ void read_place(const JsonField& body, ChangeCall& call) {
   const JsonField slot = body.at("slot");
   slot.require_object({"window"});
   call.window = read_window(slot.at("window"));
+  call.showing = read_showing(body);
 }
 
 void read_hold(const JsonField& body, ChangeCall& call) {
-  body.require_object({"job", "shipment", "slot_of", "slot", "ttl_s", "key", "if_version"});
+  body.require_object(
+      {"job", "shipment", "slot_of", "slot", "ttl_s", "customer", "offered", "key", "if_version"});
   read_place(body, call);
   call.ttl_ms = std::int64_t{1000} * body.at("ttl_s").integer(1, kMostTtlS);
 }
 
 void read_commit(const JsonField& body, ChangeCall& call) {
-  body.require_object({"id", "job", "shipment", "slot_of", "slot", "key", "if_version"});
+  body.require_object(
+      {"id", "job", "shipment", "slot_of", "slot", "customer", "offered", "key", "if_version"});
   if (has_wish(body)) { return read_place(body, call); }
+  for (const char* told : {"customer", "offered"}) {
+    if (body.has(told)) { body.at(told).fail("was told with the hold: leave it out"); }
+  }
   call.id = read_id(body.at("id"));
 }
 
 void read_by_id(const JsonField& body, ChangeCall& call) {
   body.require_object({"id", "key", "if_version"});
   call.id = read_id(body.at("id"));
+}
+
+void read_decline(const JsonField& body, ChangeCall& call) {
+  body.require_object({"id", "customer", "offered", "key", "if_version"});
+  call.id = read_id(body.at("id"));
+  call.showing = read_showing(body);
 }
 
 void read_move(const JsonField& body, ChangeCall& call) {
@@ -193,11 +210,55 @@ std::string wish_text(const Wish& wish) {
                      wish.slot_stop == SlotStop::pickup ? "pickup" : "delivery");
 }
 
+bool is_customer(std::string_view text) {
+  constexpr std::string_view kOthers = "._~@:-";
+  const auto fits = [&](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           kOthers.find(c) != std::string_view::npos;
+  };
+  return !text.empty() && text.size() <= kMostIdBytes &&
+         std::all_of(text.begin(), text.end(), fits);
+}
+
+std::vector<Slot> read_slots(const JsonField& field) {
+  field.require_array(kMostSlots);
+  std::vector<Slot> slots;
+  for (std::size_t i = 0; i < field.size(); ++i) { slots.push_back(read_slot(field.at(i))); }
+  return slots;
+}
+
+Json slots_json(const std::vector<Slot>& slots) {
+  Json told = Json::array();
+  for (const Slot& slot : slots) {
+    Json& one = told.emplace_back(Json{{"window", window_json(slot.window)}});
+    if (!slot.date.empty()) { one["date"] = slot.date; }
+    if (slot.fee != 0) { one["fee"] = slot.fee; }
+  }
+  return told;
+}
+
+std::string showing_text(const Showing& showing) {
+  return fmt::format(R"(,"customer":"{}","offered":{})", showing.customer,
+                     to_text(slots_json(showing.slots)));
+}
+
+std::optional<Showing> read_showing(const JsonField& field) {
+  if (!field.has("offered")) {
+    if (field.has("customer")) { field.at("customer").fail("needs what was \"offered\" to him"); }
+    return {};
+  }
+  const JsonField offered = field.at("offered");
+  offered.require_array(kMaxSlots);
+  return Showing{.customer = read_customer(field.at("customer")), .slots = read_slots(offered)};
+}
+
 QuoteCall read_quote(const std::string& text) {
   const Json json = parse_body(text);
   const JsonField body(json, body_name());
-  body.require_object({"job", "shipment", "slot_of", "slots", "around", "widths_min", "dates"});
+  body.require_object(
+      {"job", "shipment", "slot_of", "slots", "around", "widths_min", "dates", "customer"});
   QuoteCall call{.wish = read_wish(body)};
+  if (body.has("customer")) { call.customer = read_customer(body.at("customer")); }
   call.slots = body.has("slots") ? read_slots(body.at("slots")) : slots_around(body);
   return call;
 }
@@ -210,6 +271,8 @@ ChangeCall read_change(const std::string& verb, const std::string& text) {
     read_hold(body, call);
   } else if (verb == "commit") {
     read_commit(body, call);
+  } else if (verb == "decline") {
+    read_decline(body, call);
   } else if (verb == "move") {
     read_move(body, call);
   } else if (verb == "progress") {

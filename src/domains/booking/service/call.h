@@ -16,6 +16,13 @@ using dispatch::TimeWindow;
 struct Slot {
   std::string date;  // empty: the plan's own
   TimeWindow window;
+  double fee = 0;  // what the customer pays for it; below 0: an incentive
+};
+
+/// What a customer was shown, so that the answer says something about him.
+struct Showing {
+  std::string customer;
+  std::vector<Slot> slots;
 };
 
 /// The stop of a shipment that a slot is for.
@@ -32,6 +39,7 @@ struct Wish {
 struct QuoteCall {
   Wish wish;
   std::vector<Slot> slots;
+  std::string customer;  // empty: anybody
 };
 
 /// A call that may change a plan. What a verb does not take is empty.
@@ -44,7 +52,8 @@ struct ChangeCall {
   std::string vehicle;      // of progress
   std::int32_t stops = 0;   // of progress: how many of its first stops are as they are
   dispatch::Time time = 0;  // of progress: nothing else is driven to before
-  std::string key;          // idempotency; empty: none
+  std::optional<Showing> showing{};
+  std::string key;  // idempotency; empty: none
   std::optional<std::int64_t> if_version;
   std::string text;  // the verb and the body, written one way
 };
@@ -63,5 +72,14 @@ TimeWindow read_window(const JsonField& field);
 std::string wish_text(const Wish& wish);
 Wish read_wish(const JsonField& field);
 Wish read_wish(const std::string& text);
+/// ,"customer": ..., "offered": [slots]: as it is stored behind a wish and read; nothing where
+/// there is none.
+std::string showing_text(const Showing& showing);
+std::optional<Showing> read_showing(const JsonField& field);
+/// Slots as they are stored and read, with all their fields.
+Json slots_json(const std::vector<Slot>& slots);
+std::vector<Slot> read_slots(const JsonField& field);
+/// What stands for a customer: 1 to 100 letters, digits and . _ ~ @ : -
+bool is_customer(std::string_view text);
 
 }  // namespace penstock::booking::service

@@ -54,6 +54,8 @@ void add_routes(http::Server& server, Service& service) {
   server.answer_by_worker("GET", "/v1/plans", [&](const Request&) { return service.list(); });
   server.answer_by_worker("GET", "/v1/plans/{id}",
                           [&](const Request& request) { return service.show(request.id); });
+  server.answer_by_worker("GET", "/v1/customers/{id}",
+                          [&](const Request& request) { return service.customer(request.id); });
   server.answer_by_worker("POST", "/v1/plans/{id}/quote", [&](const Request& request) {
     return service.quote(request.id, request.body);
   });
@@ -88,6 +90,8 @@ std::function<Exit()> add_serve_options(Options& verb) {
            "where bookings are kept: a file, made if it is missing, or postgresql://...")
       .required();
   verb.add("--port", args->port, "the port of 127.0.0.1; 0: any free one").within(0, 65535);
+  verb.add("--tastes", args->config.tastes,
+           "what customers like, as `backtest --tastes` writes it; without it nothing is known");
   verb.add("--improve", args->config.improve,
            "rounds of search for better routes after each change, between calls; 0: none")
       .within(0.0, 1e9);

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "domains/booking/service/tell.h"
+#include "domains/booking/service/wall_clock.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/domains/booking/slots/choice.h"
 
 namespace penstock::booking::service {
 namespace {
@@ -50,16 +52,44 @@ void Day::expire(std::int64_t now_ms) {
   for (const std::string& id : over) { remove(id); }
 }
 
-Json Day::quote(const Wish& wish, std::span<const TimeWindow> windows, std::int64_t now_ms) {
+std::vector<Priced> Day::quote(const Wish& wish, std::span<const TimeWindow> windows,
+                               std::int64_t now_ms) {
   expire(now_ms);
-  const auto quotes =
-      schedule_.quote(fleet_->read(wish), windows, wish.slot_stop == SlotStop::delivery);
-  Json told = Json::array();
+  const dispatch::Request request = fleet_->read(wish);
+  const auto quotes = schedule_.quote(request, windows, wish.slot_stop == SlotStop::delivery);
+  std::vector<Priced> priced;
+  priced.reserve(windows.size());
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    told.push_back(tell_quote(schedule_, windows[i], quotes[i]));
-    told.back()["plan"] = id_;
+    Priced& one = priced.emplace_back(Priced{.told = tell_quote(schedule_, windows[i], quotes[i]),
+                                             .feasible = quotes[i].where.fits(),
+                                             .cost = units(quotes[i].added),
+                                             .revenue = units(request.task.revenue)});
+    one.told["plan"] = id_;
   }
-  return told;
+  return priced;
+}
+
+/// The slot of this day among those that were shown; -1: none.
+std::int32_t Day::place_in(const Showing& showing, const TimeWindow& window) const {
+  const auto found =
+      std::find_if(showing.slots.begin(), showing.slots.end(), [&](const Slot& slot) {
+        return slot.window == window && (slot.date.empty() || slot.date == date());
+      });
+  return found == showing.slots.end() ? -1
+                                      : static_cast<std::int32_t>(found - showing.slots.begin());
+}
+
+std::optional<StoredChoice> Day::choice_of(const std::optional<Showing>& showing,
+                                           std::int32_t taken, std::int64_t now_ms) const {
+  if (!showing) { return {}; }
+  std::vector<Slot> slots = showing->slots;
+  for (Slot& slot : slots) {
+    if (slot.date.empty()) { slot.date = date(); }
+  }
+  return StoredChoice{
+      .customer = showing->customer,
+      .text = to_text(
+          Json{{"offered", slots_json(slots)}, {"taken", taken}, {"today", date_of(now_ms)}})};
 }
 
 Outcome Day::apply(const ChangeCall& call, std::int64_t now_ms) {
@@ -80,9 +110,9 @@ Outcome Day::judge(const ChangeCall& call, std::int64_t now_ms) {
                                    *call.if_version));
   }
   if (call.verb == "hold") { return hold(call, now_ms); }
-  if (call.verb == "commit") { return commit(call); }
+  if (call.verb == "commit") { return commit(call, now_ms); }
   if (call.verb == "cancel") { return cancel(call); }
-  if (call.verb == "decline") { return decline(call); }
+  if (call.verb == "decline") { return decline(call, now_ms); }
   if (call.verb == "move") { return move(call); }
   return progress(call);
 }
@@ -103,13 +133,19 @@ Outcome Day::changed(const std::string& id, Json more) const {
 }
 
 Outcome Day::hold(const ChangeCall& call, std::int64_t now_ms) {
-  return place(*call.wish, *call.window, now_ms + call.ttl_ms);
+  return place(call, now_ms + call.ttl_ms);
 }
 
-Outcome Day::commit(const ChangeCall& call) {
+Outcome Day::commit(const ChangeCall& call, std::int64_t now_ms) {
   const auto found = bookings_.find(call.id);
   if (found == bookings_.end() || found->second.expires_ms == 0) {
-    if (call.wish) { return place(*call.wish, *call.window, 0); }
+    if (call.wish) {
+      Outcome outcome = place(call, 0);
+      if (outcome.changed && call.showing) {
+        outcome.choice = choice_of(call.showing, place_in(*call.showing, *call.window), now_ms);
+      }
+      return outcome;
+    }
     if (found != bookings_.end()) {
       return refuse(409, fmt::format("{} is booked already", call.id));
     }
@@ -117,15 +153,25 @@ Outcome Day::commit(const ChangeCall& call) {
                                    "slot again, or commit with job and slot",
                                    call.id));
   }
-  found->second.expires_ms = 0;
-  return changed(call.id, Json::object());
+  Booking& booking = found->second;
+  booking.expires_ms = 0;
+  const std::optional<Showing> showing = std::exchange(booking.showing, std::nullopt);
+  Outcome outcome = changed(call.id, Json::object());
+  if (showing) { outcome.choice = choice_of(showing, place_in(*showing, booking.window), now_ms); }
+  return outcome;
 }
 
-Outcome Day::place(const Wish& wish, const TimeWindow& window, std::int64_t expires_ms) {
+Outcome Day::place(const ChangeCall& call, std::int64_t expires_ms) {
+  const Wish& wish = *call.wish;
+  const TimeWindow& window = *call.window;
   if (const auto found = bookings_.find(wish.id); found != bookings_.end()) {
     return refuse(409, fmt::format("{} is {} already, {}; cancel or move it, or take another id",
                                    wish.id, found->second.expires_ms == 0 ? "booked" : "held",
                                    told(found->second.window)));
+  }
+  if (call.showing && place_in(*call.showing, window) < 0) {
+    return refuse(409, fmt::format("{} is not among the slots that were offered: tell all of them",
+                                   told(window)));
   }
   const dispatch::Request request = fleet_->read(wish);
   const bool of_delivery = wish.slot_stop == SlotStop::delivery;
@@ -135,10 +181,16 @@ Outcome Day::place(const Wish& wish, const TimeWindow& window, std::int64_t expi
   if (!quote.where.fits() || !schedule_.insert(request, window, of_delivery)) {
     return refuse(409, explain(quote.obstacle));
   }
-  bookings_[wish.id] = {.text = wish_text(wish), .window = window, .expires_ms = expires_ms};
+  // Of a booking the answer is counted at once; of a hold when it is booked or declined.
+  bookings_[wish.id] = {.text = wish_text(wish),
+                        .window = window,
+                        .expires_ms = expires_ms,
+                        .showing = expires_ms == 0 ? std::nullopt : call.showing};
   Json more = tell_price(quote);
   more["displaced"] = tell_displaced(before, begins_of(schedule_, quote.where.vehicle));
-  return changed(wish.id, std::move(more));
+  Outcome outcome = changed(wish.id, std::move(more));
+  outcome.price = quote.added;
+  return outcome;
 }
 
 Outcome Day::cancel(const ChangeCall& call) {
@@ -148,13 +200,19 @@ Outcome Day::cancel(const ChangeCall& call) {
   return end(call.id, "cancelled");
 }
 
-Outcome Day::decline(const ChangeCall& call) {
+Outcome Day::decline(const ChangeCall& call, std::int64_t now_ms) {
   const auto found = bookings_.find(call.id);
-  if (found == bookings_.end()) { return {.answer = {{"id", call.id}, {"state", "declined"}}}; }
+  if (found == bookings_.end()) {
+    return {.answer = {{"id", call.id}, {"state", "declined"}},
+            .choice = choice_of(call.showing, kNoPurchase, now_ms)};
+  }
   if (found->second.expires_ms == 0) {
     return refuse(409, fmt::format("{} is booked: cancel it", call.id));
   }
-  return end(call.id, "declined");
+  const std::optional<Showing> showing = call.showing ? call.showing : found->second.showing;
+  Outcome outcome = end(call.id, "declined");
+  if (outcome.changed) { outcome.choice = choice_of(showing, kNoPurchase, now_ms); }
+  return outcome;
 }
 
 Outcome Day::end(const std::string& id, const char* state) {
@@ -192,6 +250,7 @@ Outcome Day::move(const ChangeCall& call) {
   }
   schedule_ = std::move(draft);
   found->second.window = *call.window;
+  found->second.showing.reset();  // what was shown then is not what he has now
   Json more = tell_price(quote);
   more["displaced"] = tell_displaced(before, begins_of(schedule_, quote.where.vehicle));
   return changed(call.id, std::move(more));

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,16 @@ struct Outcome {
   Json answer;
   bool changed = false;  // the plan: it has the next version
   std::vector<StoredBooking> put{};
+  std::optional<StoredChoice> choice{};
+  std::optional<dispatch::Money> price{};  // at which a new stop was taken in
+};
+
+/// What a window would cost, and the same in words.
+struct Priced {
+  Json told;
+  bool feasible = false;
+  double cost = 0;     // in units
+  double revenue = 0;  // of the request, in units
 };
 
 /// The bookings of one depot on one day, and the routes that keep them. Holds end when the time
@@ -36,7 +47,8 @@ class Day {
   [[nodiscard]] const dispatch::Schedule& schedule() const { return schedule_; }
 
   /// What the windows would cost. Changes nothing but that holds end.
-  Json quote(const Wish& wish, std::span<const TimeWindow> windows, std::int64_t now_ms);
+  std::vector<Priced> quote(const Wish& wish, std::span<const TimeWindow> windows,
+                            std::int64_t now_ms);
   /// Does what a call asks for, or tells why not.
   Outcome apply(const ChangeCall& call, std::int64_t now_ms);
   /// Bookings, routes, timetable.
@@ -59,6 +71,7 @@ class Day {
     std::string text;  // JSON of the wish, as it is stored
     TimeWindow window;
     std::int64_t expires_ms = 0;  // 0: booked
+    std::optional<Showing> showing{};
   };
 
   void expire(std::int64_t now_ms);
@@ -67,14 +80,19 @@ class Day {
   [[nodiscard]] Outcome refuse(int status, std::string why) const;
   Outcome judge(const ChangeCall& call, std::int64_t now_ms);
   Outcome hold(const ChangeCall& call, std::int64_t now_ms);
-  Outcome commit(const ChangeCall& call);
+  Outcome commit(const ChangeCall& call, std::int64_t now_ms);
   Outcome cancel(const ChangeCall& call);
-  Outcome decline(const ChangeCall& call);
+  Outcome decline(const ChangeCall& call, std::int64_t now_ms);
   Outcome move(const ChangeCall& call);
   Outcome progress(const ChangeCall& call);
-  Outcome place(const Wish& wish, const TimeWindow& window, std::int64_t expires_ms);
+  Outcome place(const ChangeCall& call, std::int64_t expires_ms);
   Outcome end(const std::string& id, const char* state);
   Outcome changed(const std::string& id, Json more) const;
+  [[nodiscard]] std::string date() const { return id_.substr(id_.rfind('.') + 1); }
+  [[nodiscard]] std::int32_t place_in(const Showing& showing, const TimeWindow& window) const;
+  [[nodiscard]] std::optional<StoredChoice> choice_of(const std::optional<Showing>& showing,
+                                                      std::int32_t taken,
+                                                      std::int64_t now_ms) const;
   [[nodiscard]] Json tell_booking(const std::string& id) const;
 
   [[nodiscard]] StoredBooking stored(const std::string& id) const;

@@ -13,13 +13,16 @@ namespace {
 struct Promise {
   Wish wish;
   TimeWindow window;
+  std::optional<Showing> showing;
 };
 
 Promise read_promise(const StoredBooking& stored) {
   const std::string document = "the store: booking " + stored.id;
   const Json json = parse_json(stored.text);
   const JsonField field(json, document);
-  return {.wish = read_wish(field.at("wish")), .window = read_window(field.at("window"))};
+  return {.wish = read_wish(field.at("wish")),
+          .window = read_window(field.at("window")),
+          .showing = read_showing(field)};
 }
 
 /// As a task of the problem that no vehicle serves yet.
@@ -94,7 +97,8 @@ void Day::load(const StoredPlan& stored) {
     add_task(problem, fleet_->read(promise.wish), promise);
     bookings_[booking.id] = {.text = wish_text(promise.wish),
                              .window = promise.window,
-                             .expires_ms = booking.expires_ms};
+                             .expires_ms = booking.expires_ms,
+                             .showing = promise.showing};
   }
   schedule_ = dispatch::Schedule(std::move(problem));
   load_routes(schedule_, parse_json(stored.routes));
@@ -103,10 +107,11 @@ void Day::load(const StoredPlan& stored) {
 
 StoredBooking Day::stored(const std::string& id) const {
   const Booking& booking = bookings_.at(id);
+  const std::string shown = booking.showing ? showing_text(*booking.showing) : "";
   return {.id = id,
           .expires_ms = booking.expires_ms,
-          .text = fmt::format(R"({{"window":{},"wish":{}}})", to_text(window_json(booking.window)),
-                              booking.text)};
+          .text = fmt::format(R"({{"window":{},"wish":{}{}}})",
+                              to_text(window_json(booking.window)), booking.text, shown)};
 }
 
 /// {"vehicle": {"frozen": stops, "time": then, "stops": [...]}}; a stop is 0 for a job or pickup, 1
@@ -139,6 +144,7 @@ Change Day::change_for(const Outcome& outcome, std::int64_t now_ms) const {
           .routes = routes_text(),
           .put = outcome.put,
           .removed = removed_,
+          .choice = outcome.choice,
           .now_ms = now_ms};
 }
 

@@ -21,7 +21,8 @@ void give_way() {
 
 }  // namespace
 
-Improver::Improver(Store& store, std::int64_t rounds) : store_(store), rounds_(rounds) {
+Improver::Improver(Store& store, std::int64_t rounds, PriceErrors& errors)
+    : store_(store), errors_(errors), rounds_(rounds) {
   if (rounds_ > 0) {
     thread_ = std::thread([this] { work(); });
   }
@@ -71,10 +72,18 @@ void Improver::improve(Plan& plan, std::int64_t round) {
   lock.unlock();
 
   const auto seed = static_cast<std::uint64_t>(round);
-  if (!better.improve(std::min(kPiece, round), generation * 1'000'003 + seed)) { return; }
+  const bool improved = better.improve(std::min(kPiece, round), generation * 1'000'003 + seed);
+  const bool last = round <= kPiece;
+  if (!improved && !last) { return; }
 
   lock.lock();
-  if (plan.stale || !plan.day.take_improved(std::move(better), generation)) { return; }
+  if (plan.stale || plan.day.generation() != generation) { return; }
+  if (improved) { keep(plan, std::move(better)); }
+  if (last && !plan.stale) { settle(plan); }
+}
+
+void Improver::keep(Plan& plan, dispatch::Schedule better) {
+  plan.day.take_improved(std::move(better), plan.day.generation());
   // The version stays: nobody's promise has changed. What a driver sees must not change back.
   plan.stale = true;
   if (store_.write(plan.day.change_for({}, 0))) {
@@ -82,6 +91,14 @@ void Improver::improve(Plan& plan, std::int64_t round) {
     plan.stale = false;
     ++num_improved_;
   }
+}
+
+/// Nothing more is searched for: what the last booking cost in the end is known.
+void Improver::settle(Plan& plan) {
+  plan.settled = true;
+  if (!plan.watched || plan.watched->bookings != plan.day.num_bookings()) { return; }
+  errors_.add(plan.watched->price, plan.watched->cost - plan.day.schedule().cost());
+  plan.watched.reset();
 }
 
 }  // namespace penstock::booking::service

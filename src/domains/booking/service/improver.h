@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "domains/booking/service/plans.h"
+#include "domains/booking/service/price_errors.h"
 
 namespace penstock::booking::service {
 
@@ -15,7 +16,7 @@ namespace penstock::booking::service {
 class Improver {
  public:
   /// `rounds` of search follow each change of a plan.
-  Improver(Store& store, std::int64_t rounds);
+  Improver(Store& store, std::int64_t rounds, PriceErrors& errors);
   Improver(const Improver&) = delete;
   Improver& operator=(const Improver&) = delete;
   ~Improver();
@@ -28,8 +29,11 @@ class Improver {
  private:
   void work();
   void improve(Plan& plan, std::int64_t round);
+  void keep(Plan& plan, dispatch::Schedule better);
+  void settle(Plan& plan);
 
   Store& store_;
+  PriceErrors& errors_;
   const std::int64_t rounds_;
   std::atomic<std::uint64_t> num_improved_ = 0;
   std::mutex mutex_;

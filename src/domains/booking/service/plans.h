@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <vector>
@@ -22,6 +23,24 @@ struct Plan {
   std::mutex mutex;
   Day day;
   bool stale = true;  // what is in memory need not be what is in the store
+
+  /// A change was made: of a stop taken in while nothing was left to improve, what it was priced
+  /// at.
+  void watch_price(std::optional<dispatch::Money> price) {
+    watched.reset();
+    if (price && settled) {
+      watched = {.price = *price, .cost = day.schedule().cost(), .bookings = day.num_bookings()};
+    }
+    settled = false;
+  }
+
+  struct Watched {
+    dispatch::Money price = 0;
+    dispatch::Money cost = 0;  // of all routes, with it
+    std::size_t bookings = 0;
+  };
+  std::optional<Watched> watched;
+  bool settled = true;  // the search after the last change is over
 };
 
 /// A name that no plan has.

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <optional>
 
+#include "domains/booking/service/advice.h"
 #include "domains/booking/service/counters.h"
+#include "domains/booking/service/customers.h"
 #include "domains/booking/service/improver.h"
 #include "domains/booking/service/wall_clock.h"
 #include "penstock/core/base/errors.h"
@@ -16,15 +17,6 @@ namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::int64_t kKeepAnswersMs = 7 * kDayMs;
-
-/// "YYYY-MM-DD", by Greenwich.
-std::string date_of(std::int64_t ms) {
-  const std::chrono::sys_days day{
-      std::chrono::floor<std::chrono::days>(std::chrono::milliseconds(ms))};
-  const std::chrono::year_month_day date(day);
-  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
-}
 
 http::Response respond(int status, const Json& answer) {
   return {.status = status, .body = to_text(answer, -1, BadUtf8::replace) + "\n"};
@@ -49,7 +41,8 @@ struct Service::Parts {
       : clock(config.clock),
         store(config.store),
         plans(config.fleets, store),
-        improver(store, config.improve) {}
+        customers(config.tastes, store),
+        improver(store, config.improve, errors) {}
 
   Json quote(const std::string& plan, const QuoteCall& call);
   http::Response change(Plan& plan, const ChangeCall& call);
@@ -60,6 +53,8 @@ struct Service::Parts {
   WallClock clock;
   Store store;
   Plans plans;
+  Customers customers;
+  PriceErrors errors;
   Improver improver;
   Counters counters;
 };
@@ -73,8 +68,8 @@ Json Service::Parts::quote(const std::string& id, const QuoteCall& call) {
     const std::string& date = call.slots[i].date;
     slots_of[date.empty() ? id : fmt::format("{}.{}", depot, date)].push_back(i);
   }
-  Json told = Json::array();
-  told.get_ref<Json::array_t&>().resize(call.slots.size());
+  const std::int64_t now_ms = clock.now_ms();
+  std::vector<Priced> priced(call.slots.size());
   Json versions = Json::object();
   for (const auto& [name, slots] : slots_of) {
     std::vector<TimeWindow> windows;
@@ -82,11 +77,19 @@ Json Service::Parts::quote(const std::string& id, const QuoteCall& call) {
     Plan& plan = plans.open(name);
     const std::lock_guard lock(plan.mutex);
     plans.refresh(plan);
-    Json quotes = plan.day.quote(call.wish, windows, clock.now_ms());
-    for (std::size_t i = 0; i < slots.size(); ++i) { told[slots[i]] = std::move(quotes[i]); }
+    std::vector<Priced> quotes = plan.day.quote(call.wish, windows, now_ms);
+    for (std::size_t i = 0; i < slots.size(); ++i) { priced[slots[i]] = std::move(quotes[i]); }
     versions[name] = plan.day.version();
   }
-  return {{"versions", std::move(versions)}, {"slots", std::move(told)}};
+  Json answer = advise({.slots = call.slots,
+                        .date = id.substr(id.rfind('.') + 1),
+                        .today = date_of(now_ms),
+                        .tastes = customers.tastes(),
+                        .belief = customers.belief(call.customer),
+                        .saved = errors.saved()},
+                       priced);
+  answer["versions"] = std::move(versions);
+  return answer;
 }
 
 /// What the same key was told before; 422 when it was another call's.
@@ -105,7 +108,7 @@ std::optional<http::Response> Service::Parts::answered_before(const std::string&
 /// False when another process has written to the plan meanwhile.
 bool Service::Parts::write(Plan& plan, const ChangeCall& call, const Outcome& outcome,
                            const std::string& body, std::int64_t now_ms) {
-  if (!outcome.changed && call.key.empty()) { return true; }
+  if (!outcome.changed && !outcome.choice && call.key.empty()) { return true; }
   Change change = plan.day.change_for(outcome, now_ms);
   if (!call.key.empty()) {
     change.answer = {.key = call.key, .call = call.text, .status = outcome.status, .body = body};
@@ -115,6 +118,7 @@ bool Service::Parts::write(Plan& plan, const ChangeCall& call, const Outcome& ou
   if (!store.write(change)) { return false; }
   plan.stale = false;
   plan.day.written();
+  if (outcome.choice) { customers.forget(outcome.choice->customer); }
   counters.count_write(watch.seconds());
   return true;
 }
@@ -129,7 +133,10 @@ http::Response Service::Parts::change(Plan& plan, const ChangeCall& call) {
     const Outcome outcome = plan.day.apply(call, now_ms);
     http::Response response = respond(outcome.status, outcome.answer);
     if (write(plan, call, outcome, response.body, now_ms)) {
-      if (outcome.changed) { improver.want(plan); }
+      if (outcome.changed) {
+        plan.watch_price(outcome.price);
+        improver.want(plan);
+      }
       return response;
     }
   }
@@ -167,6 +174,13 @@ http::Response Service::show(const std::string& id) {
     const std::lock_guard lock(plan.mutex);
     parts_->plans.refresh(plan);
     return respond(200, plan.day.show(parts_->clock.now_ms()));
+  });
+}
+
+http::Response Service::customer(const std::string& id) {
+  return guarded([&]() -> http::Response {
+    if (!is_customer(id)) { return http::error_response(404, "no such customer"); }
+    return respond(200, parts_->customers.tell(id));
   });
 }
 

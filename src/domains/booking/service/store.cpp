@@ -17,7 +17,10 @@ constexpr const char* kTables =
     " expires_ms BIGINT NOT NULL, request TEXT NOT NULL, PRIMARY KEY (plan, id));"
     "CREATE TABLE IF NOT EXISTS answers (plan TEXT NOT NULL, key TEXT NOT NULL, call TEXT NOT NULL,"
     " status INTEGER NOT NULL, body TEXT NOT NULL, at_ms BIGINT NOT NULL, PRIMARY KEY (plan, key));"
-    "CREATE INDEX IF NOT EXISTS answers_at ON answers (at_ms);";
+    "CREATE INDEX IF NOT EXISTS answers_at ON answers (at_ms);"
+    "CREATE TABLE IF NOT EXISTS choices (customer TEXT NOT NULL, at_ms BIGINT NOT NULL,"
+    " plan TEXT NOT NULL, text TEXT NOT NULL);"
+    "CREATE INDEX IF NOT EXISTS choices_of ON choices (customer, at_ms);";
 
 /// Two processes may make the tables of one server at the same time: one waits for the other.
 constexpr const char* kLockTables = "SELECT pg_advisory_xact_lock(7363616)";
@@ -140,6 +143,11 @@ bool Store::write(const Change& change) {
   if (!take_version(change)) { return false; }
   write_bookings(*database_, change);
   if (change.answer && !write_answer(*database_, change)) { return false; }
+  if (change.choice) {
+    database_->run(
+        "INSERT INTO choices (customer, at_ms, plan, text) VALUES ($1, $2, $3, $4)",
+        {change.choice->customer, text_of(change.now_ms), change.plan, change.choice->text});
+  }
   transaction.commit();
   return true;
 }
@@ -153,6 +161,17 @@ std::optional<StoredAnswer> Store::answer(const std::string& plan, const std::st
                       .call = std::move(rows[0][0]),
                       .status = std::stoi(rows[0][1]),
                       .body = std::move(rows[0][2])};
+}
+
+std::vector<std::string> Store::choices(const std::string& customer, std::int32_t most) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> texts;
+  for (DatabaseRow& row : database_->run(
+           "SELECT text FROM choices WHERE customer = $1 ORDER BY at_ms DESC, plan, text LIMIT $2",
+           {customer, text_of(most)})) {
+    texts.push_back(std::move(row[0]));
+  }
+  return texts;
 }
 
 void Store::forget_answers(std::int64_t before_ms) {

@@ -1,5 +1,7 @@
 #include "domains/booking/service/wall_clock.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <chrono>
 
@@ -20,6 +22,14 @@ std::int64_t WallClock::now_ms() const {
     throw DataError(file_ + ": should hold the milliseconds since 1970");
   }
   return now;
+}
+
+std::string date_of(std::int64_t ms) {
+  const std::chrono::sys_days day{
+      std::chrono::floor<std::chrono::days>(std::chrono::milliseconds(ms))};
+  const std::chrono::year_month_day date(day);
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
 }
 
 }  // namespace penstock::booking::service

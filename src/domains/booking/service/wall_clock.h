@@ -18,4 +18,7 @@ class WallClock {
   std::string file_;
 };
 
+/// "YYYY-MM-DD", by Greenwich.
+std::string date_of(std::int64_t ms);
+
 }  // namespace penstock::booking::service

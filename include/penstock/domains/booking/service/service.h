@@ -12,6 +12,7 @@ struct ServiceConfig {
   std::vector<std::string> fleets;  // files; the name without its ending is the depot's
   std::string store;                // a path, or postgresql://...
   std::string clock;                // a file that tells the time; empty: the system does
+  std::string tastes;               // a file of what customers like; empty: nothing is known
   std::int64_t improve = 2000;      // rounds of search for each change, between calls; 0: none
 };
 
@@ -33,6 +34,8 @@ class Service {
   http::Response change(const std::string& verb, const std::string& plan, const std::string& body);
   http::Response show(const std::string& plan);
   http::Response list();
+  /// What is believed about a customer.
+  http::Response customer(const std::string& id);
   /// Counters as Prometheus reads them. Waits for nobody.
   [[nodiscard]] std::string metrics() const;
 

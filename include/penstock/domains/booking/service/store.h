@@ -33,6 +33,12 @@ struct StoredAnswer {
   std::string body;
 };
 
+/// What a customer said to what was shown. Many make a belief about the customer.
+struct StoredChoice {
+  std::string customer;
+  std::string text;  // JSON: what was shown, and what of it was taken
+};
+
 /// What one call changes. Written whole or not at all.
 struct Change {
   std::string plan;
@@ -42,6 +48,7 @@ struct Change {
   std::vector<StoredBooking> put{};
   std::vector<std::string> removed{};
   std::optional<StoredAnswer> answer{};
+  std::optional<StoredChoice> choice{};
   std::int64_t now_ms = 0;
 };
 
@@ -67,6 +74,8 @@ class Store {
   bool write(const Change& change);
   /// What was answered to a key of a plan.
   std::optional<StoredAnswer> answer(const std::string& plan, const std::string& key);
+  /// The texts of what a customer chose, the newest first, so many at most.
+  std::vector<std::string> choices(const std::string& customer, std::int32_t most);
   /// Forgets the answers from before a time.
   void forget_answers(std::int64_t before_ms);
 

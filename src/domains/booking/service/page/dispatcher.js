@@ -21,6 +21,7 @@ const colour = (number) => COLOURS[number % COLOURS.length];
 let plan = null;     // as the service told it last
 let frame = null;    // of the map: places to pixels and back
 let asked = null;    // what the call on the form is about
+let shown = null;    // {customer, offered}, where the form names a customer
 const name = () => `${$("depot").value}.${$("day").value}`;
 
 async function tell(method, path, body) {
@@ -125,30 +126,42 @@ async function quote(event) {
   const load = $("load").value.split(",").map(Number);
   asked = { id: $("id").value, location: [Number($("x").value), Number($("y").value)], service: 60 * Number($("service").value) };
   if (plan.num_amounts > 0) asked.delivery = load;
+  if ($("revenue").value) asked.revenue = Number($("revenue").value);
+  const customer = $("customer").value ? { customer: $("customer").value } : {};
   try {
-    const told = await tell("POST", `/v1/plans/${name()}/quote`, { job: asked, slots: slots_asked() });
-    const cheapest = Math.min(...told.slots.filter((s) => s.feasible).map((s) => s.added_cost));
-    $("slots").replaceChildren(row(["slot", "vehicle", "km more", "minutes more", "cost more", ""], "th"), ...told.slots.map((slot) => {
+    const told = await tell("POST", `/v1/plans/${name()}/quote`, { job: asked, slots: slots_asked(), ...customer });
+    const offered = told.slots.filter((s) => s.show).map((s) => ({ window: s.window, ...(s.incentive ? { fee: -s.incentive } : {}) }));
+    shown = customer.customer && offered.length ? { ...customer, offered } : null;
+    $("slots").replaceChildren(row(["slot", "vehicle", "km more", "cost more", "after search", "chance", "show", ""], "th"), ...told.slots.map((slot) => {
       const window = slot.window.map(clock).join(" to ");
       if (!slot.feasible) {
         const made = row([window]), why = cells([slot.why])[0];
-        why.colSpan = 5; why.className = "why"; made.append(why);
+        why.colSpan = 7; why.className = "why"; made.append(why);
         return made;
       }
       const buttons = document.createElement("span");
       buttons.append(button("Hold", () => take("hold", slot, { ttl_s: 600 })), " ", button("Book", () => take("commit", slot, {})));
-      const made = row([window, slot.vehicle, slot.added_km.toFixed(1), slot.added_min.toFixed(0), slot.added_cost.toFixed(0), buttons]);
-      if (slot.added_cost === cheapest) made.className = "best";
+      const chance = slot.chance === undefined ? "" : `${(100 * slot.chance).toFixed(0)} %`, show = slot.show ? (slot.incentive ? `yes, for ${slot.incentive}` : "yes") : "no";
+      const made = row([window, slot.vehicle, slot.added_km.toFixed(1), slot.added_cost.toFixed(0), slot.cost_interval.map((c) => c.toFixed(0)).join(" to "), chance, show, buttons]);
+      if (slot.show) made.className = "best";
       return made;
     }));
-    say(told.slots.some((s) => s.feasible) ? "Nothing is promised yet. The cheapest slots are bold." : "No slot of this day can be offered.");
+    if (shown) $("slots").append(row([button("Takes none", decline)]));
+    const margin = told.advice.margin === undefined ? "" : ` Expected margin ${told.advice.margin.toFixed(0)}, ${told.advice.margin_of_all.toFixed(0)} when all are shown.`;
+    say(told.slots.some((s) => s.feasible) ? `Nothing is promised yet. Slots to show are bold, by ${told.advice.answers} answers of this customer.${margin}` : "No slot of this day can be offered.");
   } catch (error) { say(error.message, true); }
   draw_map();
 }
 
+async function decline() {
+  try { await tell("POST", `/v1/plans/${name()}/decline`, { id: asked.id, ...shown }); say(`${asked.id}: said no`); $("slots").replaceChildren(); }
+  catch (error) { say(error.message, true); }
+}
+
 async function take(verb, slot, more) {
+  const seen = shown && shown.offered.some((s) => s.window[0] === slot.window[0] && s.window[1] === slot.window[1]) ? shown : {};
   try {
-    const told = await tell("POST", `/v1/plans/${name()}/${verb}`, { job: asked, slot: { window: slot.window }, ...more });
+    const told = await tell("POST", `/v1/plans/${name()}/${verb}`, { job: asked, slot: { window: slot.window }, ...seen, ...more });
     say(`${told.id} is ${told.state}: ${told.window.map(clock).join(" to ")}, by ${told.vehicle}`);
     $("slots").replaceChildren();
   } catch (error) { say(error.message, true); }
@@ -187,7 +200,7 @@ async function begin() {
   };
   await load();
   if (call && plan) {
-    for (const [key, value] of new URLSearchParams(call)) if (["id", "x", "y", "service", "load", "width"].includes(key)) $(key).value = value;
+    for (const [key, value] of new URLSearchParams(call)) if (["id", "customer", "revenue", "x", "y", "service", "load", "width"].includes(key)) $(key).value = value;
     await quote();
   }
   setInterval(() => { if (!document.hidden) load(); }, 5000);
