@@ -4,6 +4,7 @@
 
 #include "penstock/core/base/light_verb.h"
 #include "penstock/domains/booking/cli/booking_cli.h"
+#include "penstock/domains/booking/demand/command.h"
 #include "penstock/domains/booking/dispatch/command.h"
 #include "penstock/domains/booking/offer/command.h"
 #include "penstock/domains/booking/service/command.h"
@@ -21,6 +22,7 @@ Verb verb_of(const LightVerb& light, Options& app) {
 std::vector<Verb> booking_verbs(Options& app, const Catalog& catalog) {
   std::vector<Verb> verbs = {verb_of(booking::kOfferVerb, app),
                              verb_of(booking::service::kServeVerb, app),
+                             verb_of(booking::demand::kBacktestVerb, app),
                              booking::eval_verb(app, catalog), booking::report_verb(app, catalog)};
   for (const LightVerb& light : booking::dispatch::light_verbs()) {
     verbs.push_back(verb_of(light, app));

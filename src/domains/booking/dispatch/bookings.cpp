@@ -16,9 +16,9 @@
 namespace penstock::booking::dispatch {
 namespace {
 
-constexpr std::array<std::string_view, 10> kColumns = {
-    "date",   "customer", "booked_at", "service", "earliest",
-    "latest", "lon",      "lat",       "amount",  "answer"};
+constexpr std::array<std::string_view, 14> kColumns = {
+    "date", "customer", "booked_at", "service", "earliest", "latest",  "lon",
+    "lat",  "amount",   "answer",    "call",    "fee",      "revenue", "propensity"};
 
 /// The cells of a line. Quotes may hold commas, and doubled quotes one.
 std::vector<std::string> cells_of(std::string_view line) {
@@ -120,6 +120,7 @@ class BookingReader {
     }
     constexpr double kDay = 86'400;
     constexpr double kMostAmount = 1e6;
+    constexpr double kMostMoney = 1e9;
     Booking row{.date = cell("date"),
                 .customer = printable(cell("customer")),  // an id that JSON can hold
                 .booked_at = cell("booked_at"),
@@ -128,7 +129,11 @@ class BookingReader {
                 .lon = number("lon", -180, 180, std::nan("")),
                 .lat = number("lat", -90, 90, std::nan("")),
                 .amount = static_cast<std::int32_t>(number("amount", 0, kMostAmount, 1)),
-                .answer = cell("answer")};
+                .answer = cell("answer"),
+                .call = cell("call"),
+                .fee = number("fee", -kMostMoney, kMostMoney, 0),
+                .revenue = number("revenue", 0, kMostMoney, 0),
+                .propensity = number("propensity", 0, 1, 0)};
     if (!row.date.empty() && !parse_date(row.date)) {
       fail(fmt::format("\"{}\" is not a date as 2026-11-18", row.date));
     }

@@ -24,11 +24,16 @@ struct Booking {
   double lon = 0;
   double lat = 0;
   std::int32_t amount = 1;
-  std::string answer;  // what the customer said
+  std::string answer;     // what the customer said
+  std::string call;       // rows of one call are the slots that were shown in it
+  double fee = 0;         // what the customer was to pay for the slot; below 0: an incentive
+  double revenue = 0;     // of the order
+  double propensity = 0;  // the chance that this menu was shown, where it was drawn; 0: not told
   [[nodiscard]] bool taken() const;
 };
 /// A CSV whose first line names the columns, in any order: lon, lat, and if there date, customer,
-/// booked_at, service, earliest, latest, amount, answer. Throws DataError that names the line.
+/// booked_at, service, earliest, latest, amount, answer, call, fee, revenue, propensity. Throws
+/// DataError that names the line.
 std::vector<Booking> read_bookings(std::string_view text, const std::string& name);
 /// Adds the bookings of a date that were taken to a fleet, as jobs; all that were taken when there
 /// is no date. Times are those of the day. Throws DataError when the fleet has matrices.

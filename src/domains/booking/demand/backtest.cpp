@@ -1,0 +1,404 @@
+#include "penstock/domains/booking/demand/backtest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "domains/booking/demand/replay.h"
+#include "penstock/core/base/errors.h"
+#include "penstock/core/base/random.h"
+#include "penstock/core/base/student.h"
+
+namespace penstock::booking::demand {
+namespace {
+
+constexpr std::size_t kFewestDays = 4;
+
+PerDay interval_of(double mean, double std_error, std::size_t days) {
+  const double half = days > 1 ? student_quantile(days - 1) * std_error : 0;
+  return {.mean = mean, .low = mean - half, .high = mean + half};
+}
+
+/// The standard deviation of single numbers.
+double deviation(const std::vector<double>& numbers) {
+  if (numbers.size() < 2) { return 0; }
+  return estimate(numbers).std_error * std::sqrt(static_cast<double>(numbers.size()));
+}
+
+/// Days differ, and so do the worths that might be true: both make the interval.
+PerDay over_days(const std::vector<double>& days, double of_draws) {
+  const Estimate told = estimate(days);
+  return interval_of(told.mean, std::hypot(told.std_error, of_draws), days.size());
+}
+
+std::vector<double> less(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> difference(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) { difference[i] = a[i] - b[i]; }
+  return difference;
+}
+
+/// What happened under a policy, day by day.
+struct Course {
+  std::vector<double> earned;  // [scored days]
+  std::int64_t bookings = 0;
+  std::int64_t refused = 0;  // logged bookings that did not fit
+  std::int64_t shown = 0;
+  std::int64_t unseen = 0;  // of these
+  double km = 0;
+};
+
+class Backtester {
+ public:
+  Backtester(const std::vector<LoggedCall>& calls, const dispatch::Problem& fleet,
+             const BacktestConfig& config)
+      : calls_(calls), fleet_(fleet), config_(config), at_(situations_of(calls, left_out_)) {
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      if (i == 0 || calls[i].day != calls[i - 1].day) { begins_.push_back(i); }
+    }
+    begins_.push_back(calls.size());
+    if (num_days() < kFewestDays) {
+      throw DataError(
+          fmt::format("{} days of calls: a backtest learns from some and is held "
+                      "against others, {} at least",
+                      num_days(), kFewestDays));
+    }
+    first_ = std::clamp<std::size_t>(
+        static_cast<std::size_t>(std::ceil(config.learn * static_cast<double>(num_days()))), 2,
+        num_days() - 2);
+    for (const LoggedCall& call : calls) { answers_.push_back(answer_of(call)); }
+    learn();
+  }
+
+  Backtest run();
+
+ private:
+  [[nodiscard]] std::size_t num_days() const { return begins_.size() - 1; }
+  [[nodiscard]] std::size_t num_scored() const { return num_days() - first_; }
+  void learn();
+  [[nodiscard]] const Fit& fit_of(std::size_t day) const { return fits_[fit_of_[day]]; }
+  [[nodiscard]] Tastes drawn_tastes(std::size_t day, std::size_t draw) const;
+  [[nodiscard]] bool seen_before(std::size_t day, const OfferedSlot& slot) const;
+  void count_shown(std::size_t day, const Situation& at, const std::vector<double>& fees,
+                   Course& course) const;
+  std::int32_t answer(std::size_t call, const Situation& at, const Tastes& tastes,
+                      const std::vector<double>& fees, std::uint32_t draw) const;
+  double live_call(Policy policy, std::size_t day, std::size_t call, std::int32_t draw,
+                   const Tastes& tastes, Replay& replay, Course& course) const;
+  Course live(Policy policy, std::int32_t draw) const;
+  PolicyResult result_of(const char* name, const std::vector<Course>& courses,
+                         const std::vector<double>* facts) const;
+  struct Sums;
+  void add_call(Policy policy, std::size_t day, const Situation& at, std::span<const Wares> wares,
+                Sums& sums) const;
+  OffPolicy check(Policy policy) const;
+  void warn(const Backtest& told, const Course& facts, std::vector<std::string>& warnings) const;
+
+  const std::vector<LoggedCall>& calls_;
+  const dispatch::Problem& fleet_;
+  BacktestConfig config_;
+  std::int64_t left_out_ = 0;
+  std::vector<Situation> at_;        // [calls]
+  std::vector<std::size_t> begins_;  // [days + 1], the first call of each
+  std::size_t first_ = 0;            // day that is scored
+  std::vector<Answer> answers_;      // [calls]
+  std::vector<Fit> fits_;
+  std::vector<std::size_t> fit_of_;  // [days], among the fits
+  std::vector<std::set<std::pair<dispatch::Time, dispatch::Time>>> times_before_;  // [days]
+};
+
+constexpr std::int32_t kFacts = -1;  // as a draw: what the log says
+
+/// Again when a tenth more is known, not for every day.
+void Backtester::learn() {
+  constexpr double kMore = 1.1;
+  fit_of_.assign(num_days(), 0);
+  times_before_.resize(num_days());
+  double known = 0;
+  std::set<std::pair<dispatch::Time, dispatch::Time>> times;
+  for (std::size_t day = 0; day < num_days(); ++day) {
+    times_before_[day] = times;
+    const auto before = static_cast<double>(begins_[day]);
+    if (day >= first_ && (fits_.empty() || before >= kMore * known)) {
+      fits_.push_back(fit_answers(std::span(answers_).first(begins_[day])));
+      known = before;
+    }
+    fit_of_[day] = fits_.empty() ? 0 : fits_.size() - 1;
+    for (std::size_t c = begins_[day]; c < begins_[day + 1]; ++c) {
+      for (const OfferedSlot& slot : calls_[c].menu) {
+        times.emplace(slot.window.earliest, slot.window.latest);
+      }
+    }
+  }
+}
+
+/// Worths that might be true; the same normal numbers on every day.
+Tastes Backtester::drawn_tastes(std::size_t day, std::size_t draw) const {
+  Random random(
+      {.seed = config_.seed, .owner = static_cast<std::uint32_t>(draw), .stream = Stream::search});
+  Traits normals{};
+  for (double& one : normals) { one = random.normal(); }
+  Tastes tastes = tastes_of(fit_of(day));
+  tastes.list[0].worth = drawn_worth(fit_of(day), normals);
+  return tastes;
+}
+
+bool Backtester::seen_before(std::size_t day, const OfferedSlot& slot) const {
+  return times_before_[day].contains({slot.window.earliest, slot.window.latest});
+}
+
+void Backtester::count_shown(std::size_t day, const Situation& at, const std::vector<double>& fees,
+                             Course& course) const {
+  for (std::size_t s = 0; s < fees.size(); ++s) {
+    if (fees[s] == kWithheld) { continue; }
+    ++course.shown;
+    course.unseen += seen_before(day, at.slots[s]) ? 0 : 1;
+  }
+}
+
+/// The same noise for all policies, so that their days can be compared.
+std::int32_t Backtester::answer(std::size_t call, const Situation& at, const Tastes& tastes,
+                                const std::vector<double>& fees, std::uint32_t draw) const {
+  Random random({.seed = config_.seed, .owner = draw, .episode = call, .stream = Stream::evaluate});
+  std::vector<double> noise(fees.size() + 1);
+  for (double& one : noise) { one = -std::log(-std::log(random.uniform())); }
+  return tastes.model(at.times).choose(0, fees, noise);
+}
+
+/// What the call brings, routes apart.
+double Backtester::live_call(Policy policy, std::size_t day, std::size_t call, std::int32_t draw,
+                             const Tastes& tastes, Replay& replay, Course& course) const {
+  const Situation& at = at_[call];
+  const bool facts = draw == kFacts || day < first_;
+  std::int32_t taken = at.call->taken;
+  double fee = taken == kNoPurchase ? 0 : at.call->menu[static_cast<std::size_t>(taken)].fee;
+  if (!facts) {
+    const std::vector<Wares> wares = replay.quote(at);
+    const std::vector<double> fees = shown_by(policy, at, wares, tastes_of(fit_of(day)));
+    count_shown(day, at, fees, course);
+    taken = answer(call, at, tastes, fees, static_cast<std::uint32_t>(draw));
+    fee = taken == kNoPurchase ? 0 : fees[static_cast<std::size_t>(taken)];
+  }
+  if (taken == kNoPurchase) { return 0; }
+  const bool fits = replay.book(*at.call, at.slots[static_cast<std::size_t>(taken)]);
+  if (day >= first_) { (fits ? course.bookings : course.refused) += 1; }
+  return fits ? at.call->revenue + fee : 0;
+}
+
+/// The whole log under a policy; `draw` is of the worths and of the answers.
+Course Backtester::live(Policy policy, std::int32_t draw) const {
+  Course course;
+  Replay replay(fleet_);
+  double km_before = 0;
+  for (std::size_t day = 0; day < num_days(); ++day) {
+    const Tastes tastes =
+        draw == kFacts ? tastes_of(fit_of(day)) : drawn_tastes(day, static_cast<std::size_t>(draw));
+    const double cost = replay.cost();
+    if (day == first_) { km_before = replay.km(); }
+    double brought = 0;
+    for (std::size_t call = begins_[day]; call < begins_[day + 1]; ++call) {
+      brought += live_call(policy, day, call, draw, tastes, replay, course);
+    }
+    replay.end_day(config_.improve, config_.seed + day);
+    if (day >= first_) { course.earned.push_back(brought - (replay.cost() - cost)); }
+  }
+  course.km = replay.km() - km_before;
+  return course;
+}
+
+PolicyResult Backtester::result_of(const char* name, const std::vector<Course>& courses,
+                                   const std::vector<double>* facts) const {
+  const std::size_t days = num_scored();
+  const auto num_courses = static_cast<double>(courses.size());
+  std::vector<double> by_day(days, 0);
+  std::vector<double> by_draw;
+  PolicyResult result{.name = name};
+  double shown = 0;
+  double unseen = 0;
+  for (const Course& course : courses) {
+    for (std::size_t d = 0; d < days; ++d) { by_day[d] += course.earned[d] / num_courses; }
+    by_draw.push_back(estimate(course.earned).mean);
+    result.bookings += static_cast<double>(course.bookings) / num_courses;
+    result.km += course.km / num_courses;
+    shown += static_cast<double>(course.shown);
+    unseen += static_cast<double>(course.unseen);
+  }
+  result.bookings /= static_cast<double>(days);
+  result.km /= static_cast<double>(days);
+  result.calls = static_cast<double>(calls_.size() - begins_[first_]) / static_cast<double>(days);
+  result.unseen = shown > 0 ? unseen / shown : 0;
+  const double of_draws = deviation(by_draw);
+  result.earned = over_days(by_day, of_draws);
+  if (facts != nullptr) { result.gain = over_days(less(by_day, *facts), of_draws); }
+  return result;
+}
+
+/// Sums of what a policy would have earned call by call.
+struct Backtester::Sums {
+  std::vector<double> direct;    // [scored days], by the fit
+  std::vector<double> weighted;  // [scored days], by calls that were shown the same
+  std::vector<double> by_draw;   // [draws], by worths that might be true
+  double weights = 0;
+  double squares = 0;
+  std::int64_t matched = 0;
+};
+
+/// What fees are expected to earn.
+double expected_of(const Tastes& tastes, const Situation& at, std::span<const Wares> wares,
+                   const std::vector<double>& fees) {
+  std::vector<double> chances(fees.size());
+  const ChoiceModel model = tastes.model(at.times);
+  model.chances(model.prior(), fees, chances);
+  double sum = 0;
+  for (std::size_t s = 0; s < fees.size(); ++s) {
+    if (fees[s] == kWithheld) { continue; }
+    sum += chances[s] * (wares[s].margin + fees[s] - wares[s].fee);
+  }
+  return sum;
+}
+
+/// Whether the log's menu is the same.
+bool as_logged(const LoggedCall& call, const std::vector<double>& fees) {
+  for (std::size_t s = 0; s < fees.size(); ++s) {
+    if (fees[s] != (s < call.menu.size() ? call.menu[s].fee : kWithheld)) { return false; }
+  }
+  return true;
+}
+
+void Backtester::add_call(Policy policy, std::size_t day, const Situation& at,
+                          std::span<const Wares> wares, Sums& sums) const {
+  const Tastes tastes = tastes_of(fit_of(day));
+  const std::vector<double> fees = shown_by(policy, at, wares, tastes);
+  sums.direct[day - first_] += expected_of(tastes, at, wares, fees);
+  for (std::size_t draw = 0; draw < sums.by_draw.size(); ++draw) {
+    sums.by_draw[draw] += expected_of(drawn_tastes(day, draw), at, wares, fees);
+  }
+  if (at.call->propensity <= 0 || !as_logged(*at.call, fees)) { return; }
+  const double weight = 1 / at.call->propensity;
+  sums.weights += weight;
+  sums.squares += weight * weight;
+  ++sums.matched;
+  if (at.call->taken == kNoPurchase) { return; }
+  sums.weighted[day - first_] += weight * wares[static_cast<std::size_t>(at.call->taken)].margin;
+}
+
+/// Each logged call by itself, in the plans as they were.
+OffPolicy Backtester::check(Policy policy) const {
+  Sums sums{.direct = std::vector<double>(num_scored(), 0),
+            .weighted = std::vector<double>(num_scored(), 0),
+            .by_draw = std::vector<double>(static_cast<std::size_t>(config_.draws), 0)};
+  Replay replay(fleet_);
+  for (std::size_t day = 0; day < num_days(); ++day) {
+    for (std::size_t c = begins_[day]; c < begins_[day + 1]; ++c) {
+      const LoggedCall& call = *at_[c].call;
+      if (day >= first_) { add_call(policy, day, at_[c], replay.quote(at_[c]), sums); }
+      if (call.taken == kNoPurchase) { continue; }
+      replay.book(call, call.menu[static_cast<std::size_t>(call.taken)]);
+    }
+    replay.end_day(config_.improve, config_.seed + day);
+  }
+  const auto days = static_cast<double>(num_scored());
+  const double of_draws = deviation(sums.by_draw) / days;
+  return {.direct = over_days(sums.direct, of_draws),
+          .weighted = over_days(sums.weighted, 0),
+          .difference = over_days(less(sums.direct, sums.weighted), of_draws),
+          .effective = sums.squares > 0 ? sums.weights * sums.weights / sums.squares : 0,
+          .matched = sums.matched};
+}
+
+void Backtester::warn(const Backtest& told, const Course& facts,
+                      std::vector<std::string>& warnings) const {
+  constexpr double kFewEffective = 30;
+  const auto say = [&](std::string text) { warnings.push_back(std::move(text)); };
+  if (facts.refused > 0) {
+    say(
+        fmt::format("{} logged bookings do not fit the fleet and are left out: is it the fleet of "
+                    "the log?",
+                    facts.refused));
+  }
+  for (const Fit& fit : fits_) {
+    if (fit.converged) { continue; }
+    say("everybody answers alike: the log cannot tell what makes customers say no");
+    break;
+  }
+  if (!told.fit.known[kFee]) {
+    say("fees never differ: what an incentive would do is not known, and none is given");
+  }
+  if (told.fit.known[kFee] && told.fit.worth[kFee] >= 0) {
+    say("customers seem to like fees: something that the log does not tell goes with them; no "
+        "incentive is given");
+  }
+  if (told.bias.low > 0 || told.bias.high < 0) {
+    say(
+        fmt::format("of the menus that were shown the model says {:+.2f} a day more than they "
+                    "earned: take its other figures with that error",
+                    told.bias.mean));
+  }
+  if (left_out_ > 0) {
+    say(fmt::format("calls have more than {} slots on their dates; the rest is left out",
+                    kMaxSlots));
+  }
+  bool checked = false;
+  for (const PolicyResult& policy : told.policies) {
+    if (policy.unseen > 0) {
+      say(
+          fmt::format("{}: {:.1f} % of the slots it shows are at times that nobody was shown "
+                      "before: the log does not know what customers say to them",
+                      policy.name, 100 * policy.unseen));
+    }
+    if (!policy.check) { continue; }
+    checked = true;
+    if (policy.check->effective < kFewEffective) {
+      say(
+          fmt::format("{}: only {} calls were shown what it would show, worth {:.0f}: its figures "
+                      "are the model's word",
+                      policy.name, policy.check->matched, policy.check->effective));
+    } else if (policy.check->difference.low > 0 || policy.check->difference.high < 0) {
+      say(
+          fmt::format("{}: the model says {:+.2f} a day more than the calls that were shown the "
+                      "same",
+                      policy.name, policy.check->difference.mean));
+    }
+  }
+  if (!checked) {
+    say("the log tells no propensity: that offers were drawn by chance is not known, and nothing "
+        "but the model speaks for policies other than the logged one");
+  }
+}
+
+Backtest Backtester::run() {
+  Backtest told{.days = static_cast<std::int64_t>(num_days()),
+                .scored = static_cast<std::int64_t>(num_scored()),
+                .calls = static_cast<std::int64_t>(calls_.size()),
+                .fit = fit_answers(answers_)};
+  const Course facts = live(Policy::logged, kFacts);
+  told.policies.push_back(result_of("logged", {facts}, nullptr));
+  const bool randomised = std::any_of(calls_.begin(), calls_.end(),
+                                      [](const LoggedCall& call) { return call.propensity > 0; });
+  for (const Policy policy :
+       {Policy::logged, Policy::first_come, Policy::insertion, Policy::posterior}) {
+    std::vector<Course> courses;
+    for (std::int32_t draw = 0; draw < config_.draws; ++draw) {
+      courses.push_back(live(policy, draw));
+    }
+    PolicyResult result = result_of(name_of(policy), courses, &facts.earned);
+    if (policy == Policy::logged) {
+      told.bias = *result.gain;
+      continue;
+    }
+    if (randomised) { result.check = check(policy); }
+    told.policies.push_back(std::move(result));
+  }
+  warn(told, facts, told.warnings);
+  return told;
+}
+
+}  // namespace
+
+Backtest backtest(const std::vector<LoggedCall>& calls, const dispatch::Problem& fleet,
+                  const BacktestConfig& config) {
+  return Backtester(calls, fleet, config).run();
+}
+
+}  // namespace penstock::booking::demand

@@ -1,0 +1,53 @@
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "penstock/domains/booking/demand/log.h"
+#include "penstock/domains/booking/demand/menu.h"
+
+// A log that is lived through again, under some policy.
+
+namespace penstock::booking::demand {
+
+/// A call with all slots that it could have been shown: those of its dates that anybody was.
+struct Situation {
+  const LoggedCall* call = nullptr;
+  std::vector<OfferedSlot> slots;  // the logged menu first
+  std::vector<SlotTime> times;
+};
+/// At most kMaxSlots each; how many slots were left out is counted.
+std::vector<Situation> situations_of(const std::vector<LoggedCall>& calls, std::int64_t& left_out);
+
+/// Plans that grow by calls.
+class Replay {
+ public:
+  explicit Replay(const dispatch::Problem& fleet) : fleet_(fleet) {}
+
+  /// What the slots would cost now, and leave.
+  std::vector<Wares> quote(const Situation& at);
+  /// False when it does not fit.
+  bool book(const LoggedCall& call, const OfferedSlot& slot);
+  /// Searches for better routes in plans that have changed.
+  void end_day(std::int64_t improve, std::uint64_t seed);
+  [[nodiscard]] double cost() const;
+  [[nodiscard]] double km() const;
+
+ private:
+  dispatch::Schedule& plan(const std::string& date);
+
+  const dispatch::Problem& fleet_;
+  std::map<std::string, dispatch::Schedule> plans_;  // by date
+  std::map<std::string, bool> changed_;
+};
+
+enum class Policy { logged, first_come, insertion, posterior };
+/// "logged", "first-come", ...; static memory.
+const char* name_of(Policy policy);
+
+/// Fees of what a policy shows; kWithheld for the rest.
+std::vector<double> shown_by(Policy policy, const Situation& at, std::span<const Wares> wares,
+                             const Tastes& tastes);
+
+}  // namespace penstock::booking::demand
