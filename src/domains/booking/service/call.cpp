@@ -244,7 +244,9 @@ std::string showing_text(const Showing& showing) {
 
 std::optional<Showing> read_showing(const JsonField& field) {
   if (!field.has("offered")) {
-    if (field.has("customer")) { field.at("customer").fail("needs what was \"offered\" to him"); }
+    if (field.has("customer")) {
+      field.at("customer").fail("needs what was \"offered\" to this customer");
+    }
     return {};
   }
   const JsonField offered = field.at("offered");

@@ -19,7 +19,7 @@ struct Slot {
   double fee = 0;  // what the customer pays for it; below 0: an incentive
 };
 
-/// What a customer was shown, so that the answer says something about him.
+/// What a customer was shown, so that the answer says something about them.
 struct Showing {
   std::string customer;
   std::vector<Slot> slots;
