@@ -32,7 +32,7 @@ def draw_answer(draw, truth, slots):
     return draw.choices([*range(len(slots)), None], [*chances, 1 - sum(chances)])[0]
 
 
-def write_log(path, days, calls_a_day, seed, fees_vary=True, propensity=True):
+def write_log(path, days, calls_a_day, seed, fees_vary=True, propensity=True, taste_of=lambda _: TRUTH):
     """Menus are drawn by chance; all customers live at the depot, so that routes cost nothing."""
     draw, rows, answers = random.Random(seed), [], []
     for number in range(days * calls_a_day):
@@ -40,7 +40,7 @@ def write_log(path, days, calls_a_day, seed, fees_vary=True, propensity=True):
         menu = draw.choice(MENUS)
         fees = [FEES[s] - (3.0 if fees_vary and draw.random() < 0.5 else 0.0) for s in menu]
         slots = [{"window": WINDOWS[s], "fee": fee} for s, fee in zip(menu, fees, strict=True)]
-        taken = draw_answer(draw, TRUTH, slots)
+        taken = draw_answer(draw, taste_of(number % 50), slots)
         answers.append((slots, taken))
         chance = 1 / len(MENUS) / (2 ** len(menu) if fees_vary else 1)
         for s, slot in enumerate(slots):
@@ -147,3 +147,30 @@ def test_bad_logs_are_refused(penstock, tmp_path, edit, told):
     (tmp_path / "log.csv").write_text(edit((tmp_path / "log.csv").read_text()) + "\n")
     (tmp_path / "fleet.json").write_text(json.dumps(FLEET))
     assert told in penstock("booking", "backtest", tmp_path / "log.csv", "--fleet", tmp_path / "fleet.json", code=65).stderr
+
+
+EARLY_AND_LATE = [{"name": "early", "share": 0.5, "any": 1.2, "afternoon": -1.5, "evening": -2.5, "fee": -0.3},
+                  {"name": "late", "share": 0.5, "any": -1.5, "afternoon": 0.5, "evening": 2.5, "fee": -0.3}]
+
+
+def test_customers_of_two_tastes_are_told_apart(penstock, tmp_path):
+    """By their answers alone; no tastes are likelier than those that were found, not even the true ones."""
+    answers = write_log(tmp_path / "log.csv", days=24, calls_a_day=25, seed=6, taste_of=lambda customer: EARLY_AND_LATE[customer % 2])
+    told = run(penstock, tmp_path, "--draws", 4, "--tastes", tmp_path / "tastes.json")
+    found = json.loads((tmp_path / "tastes.json").read_text())["tastes"]
+    assert told["tastes"] == len(found) == 2
+
+    def likelihood(tastes):
+        total = 0.0
+        for customer in range(50):
+            own = answers[customer::50]
+            chances = [math.exp(sum(math.log(1 - sum(p) if taken is None else p[taken])
+                                    for p, taken in ((by_hand.chances(taste, slots), taken) for slots, taken in own))) for taste in tastes]
+            total += math.log(sum(taste["share"] * chance for taste, chance in zip(tastes, chances, strict=True)))
+        return total
+
+    assert likelihood(found) > likelihood(EARLY_AND_LATE) > likelihood([TRUTH | {"share": 1}])
+    early, late = sorted(found, key=lambda taste: taste["evening"])
+    assert early["evening"] < -1 < 1 < late["evening"] and 0.35 < early["share"] < 0.65
+    write_log(tmp_path / "log.csv", days=24, calls_a_day=25, seed=7)  # and who are alike are not
+    assert run(penstock, tmp_path, "--draws", 2)["tastes"] == 1

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "domains/booking/demand/replay.h"
@@ -15,6 +16,7 @@ namespace penstock::booking::demand {
 namespace {
 
 constexpr std::size_t kFewestDays = 4;
+constexpr std::size_t kMostTastes = 3;
 
 PerDay interval_of(double mean, double std_error, std::size_t days) {
   const double half = days > 1 ? student_quantile(days - 1) * std_error : 0;
@@ -68,7 +70,9 @@ class Backtester {
         static_cast<std::size_t>(std::ceil(config.learn * static_cast<double>(num_days()))), 2,
         num_days() - 2);
     for (const LoggedCall& call : calls) { answers_.push_back(answer_of(call)); }
+    number_customers();
     learn();
+    believe();
   }
 
   Backtest run();
@@ -77,7 +81,10 @@ class Backtester {
   [[nodiscard]] std::size_t num_days() const { return begins_.size() - 1; }
   [[nodiscard]] std::size_t num_scored() const { return num_days() - first_; }
   void learn();
-  [[nodiscard]] const Fit& fit_of(std::size_t day) const { return fits_[fit_of_[day]]; }
+  [[nodiscard]] const TasteFit& fit_of(std::size_t day) const { return fits_[fit_of_[day]]; }
+  void number_customers();
+  void believe();
+  [[nodiscard]] std::size_t taste_of(std::size_t call, std::uint32_t draw) const;
   [[nodiscard]] Tastes drawn_tastes(std::size_t day, std::size_t draw) const;
   [[nodiscard]] bool seen_before(std::size_t day, const OfferedSlot& slot) const;
   void count_shown(std::size_t day, const Situation& at, const std::vector<double>& fees,
@@ -90,7 +97,7 @@ class Backtester {
   PolicyResult result_of(const char* name, const std::vector<Course>& courses,
                          const std::vector<double>* facts) const;
   struct Sums;
-  void add_call(Policy policy, std::size_t day, const Situation& at, std::span<const Wares> wares,
+  void add_call(Policy policy, std::size_t day, std::size_t call, std::span<const Wares> wares,
                 Sums& sums) const;
   OffPolicy check(Policy policy) const;
   void warn(const Backtest& told, const Course& facts, std::vector<std::string>& warnings) const;
@@ -99,20 +106,67 @@ class Backtester {
   const dispatch::Problem& fleet_;
   BacktestConfig config_;
   std::int64_t left_out_ = 0;
-  std::vector<Situation> at_;        // [calls]
-  std::vector<std::size_t> begins_;  // [days + 1], the first call of each
-  std::size_t first_ = 0;            // day that is scored
-  std::vector<Answer> answers_;      // [calls]
-  std::vector<Fit> fits_;
+  std::vector<Situation> at_;            // [calls]
+  std::vector<std::size_t> begins_;      // [days + 1], the first call of each
+  std::size_t first_ = 0;                // day that is scored
+  std::vector<Answer> answers_;          // [calls]
+  std::vector<std::int32_t> customers_;  // [calls], by number; -1: not named
+  std::vector<SegmentBelief> beliefs_;   // [calls], by the answers of earlier days
+  std::vector<TasteFit> fits_;
   std::vector<std::size_t> fit_of_;  // [days], among the fits
   std::vector<std::set<std::pair<dispatch::Time, dispatch::Time>>> times_before_;  // [days]
 };
 
 constexpr std::int32_t kFacts = -1;  // as a draw: what the log says
 
-/// Again when a tenth more is known, not for every day.
+void Backtester::number_customers() {
+  std::map<std::string, std::int32_t> numbers;
+  for (const LoggedCall& call : calls_) {
+    const auto next = static_cast<std::int32_t>(numbers.size());
+    customers_.push_back(
+        call.customer.empty() ? -1 : numbers.try_emplace(call.customer, next).first->second);
+  }
+}
+
+/// Of each call that is scored, what the caller's answers of earlier days tell.
+void Backtester::believe() {
+  beliefs_.resize(calls_.size());
+  std::map<std::int32_t, std::vector<std::size_t>> before;  // calls of earlier days, by customer
+  for (std::size_t day = 0; day < num_days(); ++day) {
+    const Tastes tastes = fit_of(day).tastes();
+    for (std::size_t c = begins_[day]; c < begins_[day + 1] && day >= first_; ++c) {
+      beliefs_[c] = tastes.model(at_[c].times).prior();
+      for (const std::size_t earlier : before[customers_[c]]) {
+        const Answer& answer = answers_[earlier];
+        tastes.model(answer.slots).update(beliefs_[c], answer.fees, answer.taken);
+      }
+    }
+    for (std::size_t c = begins_[day]; c < begins_[day + 1]; ++c) {
+      if (customers_[c] >= 0) { before[customers_[c]].push_back(c); }
+    }
+  }
+}
+
+/// Who calls, of those whom the answers so far allow; a customer has one taste in a draw.
+std::size_t Backtester::taste_of(std::size_t call, std::uint32_t draw) const {
+  const bool named = customers_[call] >= 0;
+  Random random(
+      {.seed = config_.seed,
+       .owner = draw,
+       .episode = named ? static_cast<std::uint64_t>(customers_[call]) : calls_.size() + call,
+       .stream = Stream::action});
+  double left = random.uniform();
+  const SegmentBelief& belief = beliefs_[call];
+  std::size_t taste = 0;
+  while (taste + 1 < kMostTastes && left >= belief[taste] && belief[taste + 1] > 0) {
+    left -= belief[taste++];
+  }
+  return taste;
+}
+
+/// Again when a quarter more is known, not for every day.
 void Backtester::learn() {
-  constexpr double kMore = 1.1;
+  constexpr double kMore = 1.25;
   fit_of_.assign(num_days(), 0);
   times_before_.resize(num_days());
   double known = 0;
@@ -121,7 +175,8 @@ void Backtester::learn() {
     times_before_[day] = times;
     const auto before = static_cast<double>(begins_[day]);
     if (day >= first_ && (fits_.empty() || before >= kMore * known)) {
-      fits_.push_back(fit_answers(std::span(answers_).first(begins_[day])));
+      fits_.push_back(fit_tastes(std::span(answers_).first(begins_[day]),
+                                 std::span(customers_).first(begins_[day]), kMostTastes));
       known = before;
     }
     fit_of_[day] = fits_.empty() ? 0 : fits_.size() - 1;
@@ -139,8 +194,10 @@ Tastes Backtester::drawn_tastes(std::size_t day, std::size_t draw) const {
       {.seed = config_.seed, .owner = static_cast<std::uint32_t>(draw), .stream = Stream::search});
   Traits normals{};
   for (double& one : normals) { one = random.normal(); }
-  Tastes tastes = tastes_of(fit_of(day));
-  tastes.list[0].worth = drawn_worth(fit_of(day), normals);
+  Tastes tastes = fit_of(day).tastes();
+  for (std::size_t k = 0; k < tastes.list.size(); ++k) {
+    tastes.list[k].worth = drawn_worth(fit_of(day).fits[k], normals);
+  }
   return tastes;
 }
 
@@ -163,7 +220,7 @@ std::int32_t Backtester::answer(std::size_t call, const Situation& at, const Tas
   Random random({.seed = config_.seed, .owner = draw, .episode = call, .stream = Stream::evaluate});
   std::vector<double> noise(fees.size() + 1);
   for (double& one : noise) { one = -std::log(-std::log(random.uniform())); }
-  return tastes.model(at.times).choose(0, fees, noise);
+  return tastes.model(at.times).choose(taste_of(call, draw), fees, noise);
 }
 
 /// What the call brings, routes apart.
@@ -175,7 +232,8 @@ double Backtester::live_call(Policy policy, std::size_t day, std::size_t call, s
   double fee = taken == kNoPurchase ? 0 : at.call->menu[static_cast<std::size_t>(taken)].fee;
   if (!facts) {
     const std::vector<Wares> wares = replay.quote(at);
-    const std::vector<double> fees = shown_by(policy, at, wares, tastes_of(fit_of(day)));
+    const std::vector<double> fees =
+        shown_by(policy, at, wares, fit_of(day).tastes(), beliefs_[call]);
     count_shown(day, at, fees, course);
     taken = answer(call, at, tastes, fees, static_cast<std::uint32_t>(draw));
     fee = taken == kNoPurchase ? 0 : fees[static_cast<std::size_t>(taken)];
@@ -193,7 +251,7 @@ Course Backtester::live(Policy policy, std::int32_t draw) const {
   double km_before = 0;
   for (std::size_t day = 0; day < num_days(); ++day) {
     const Tastes tastes =
-        draw == kFacts ? tastes_of(fit_of(day)) : drawn_tastes(day, static_cast<std::size_t>(draw));
+        draw == kFacts ? fit_of(day).tastes() : drawn_tastes(day, static_cast<std::size_t>(draw));
     const double cost = replay.cost();
     if (day == first_) { km_before = replay.km(); }
     double brought = 0;
@@ -245,11 +303,11 @@ struct Backtester::Sums {
 };
 
 /// What fees are expected to earn.
-double expected_of(const Tastes& tastes, const Situation& at, std::span<const Wares> wares,
-                   const std::vector<double>& fees) {
+double expected_of(const Tastes& tastes, const SegmentBelief& belief, const Situation& at,
+                   std::span<const Wares> wares, const std::vector<double>& fees) {
   std::vector<double> chances(fees.size());
   const ChoiceModel model = tastes.model(at.times);
-  model.chances(model.prior(), fees, chances);
+  model.chances(belief, fees, chances);
   double sum = 0;
   for (std::size_t s = 0; s < fees.size(); ++s) {
     if (fees[s] == kWithheld) { continue; }
@@ -266,13 +324,15 @@ bool as_logged(const LoggedCall& call, const std::vector<double>& fees) {
   return true;
 }
 
-void Backtester::add_call(Policy policy, std::size_t day, const Situation& at,
+void Backtester::add_call(Policy policy, std::size_t day, std::size_t call,
                           std::span<const Wares> wares, Sums& sums) const {
-  const Tastes tastes = tastes_of(fit_of(day));
-  const std::vector<double> fees = shown_by(policy, at, wares, tastes);
-  sums.direct[day - first_] += expected_of(tastes, at, wares, fees);
+  const Situation& at = at_[call];
+  const SegmentBelief& belief = beliefs_[call];
+  const Tastes tastes = fit_of(day).tastes();
+  const std::vector<double> fees = shown_by(policy, at, wares, tastes, belief);
+  sums.direct[day - first_] += expected_of(tastes, belief, at, wares, fees);
   for (std::size_t draw = 0; draw < sums.by_draw.size(); ++draw) {
-    sums.by_draw[draw] += expected_of(drawn_tastes(day, draw), at, wares, fees);
+    sums.by_draw[draw] += expected_of(drawn_tastes(day, draw), belief, at, wares, fees);
   }
   if (at.call->propensity <= 0 || !as_logged(*at.call, fees)) { return; }
   const double weight = 1 / at.call->propensity;
@@ -292,7 +352,7 @@ OffPolicy Backtester::check(Policy policy) const {
   for (std::size_t day = 0; day < num_days(); ++day) {
     for (std::size_t c = begins_[day]; c < begins_[day + 1]; ++c) {
       const LoggedCall& call = *at_[c].call;
-      if (day >= first_) { add_call(policy, day, at_[c], replay.quote(at_[c]), sums); }
+      if (day >= first_) { add_call(policy, day, c, replay.quote(at_[c]), sums); }
       if (call.taken == kNoPurchase) { continue; }
       replay.book(call, call.menu[static_cast<std::size_t>(call.taken)]);
     }
@@ -317,8 +377,8 @@ void Backtester::warn(const Backtest& told, const Course& facts,
                     "the log?",
                     facts.refused));
   }
-  for (const Fit& fit : fits_) {
-    if (fit.converged) { continue; }
+  for (const TasteFit& fit : fits_) {
+    if (fit.fits[0].converged || fit.fits.size() > 1) { continue; }
     say("everybody answers alike: the log cannot tell what makes customers say no");
     break;
   }
@@ -371,7 +431,8 @@ Backtest Backtester::run() {
   Backtest told{.days = static_cast<std::int64_t>(num_days()),
                 .scored = static_cast<std::int64_t>(num_scored()),
                 .calls = static_cast<std::int64_t>(calls_.size()),
-                .fit = fit_answers(answers_)};
+                .fit = fit_answers(answers_),
+                .tastes = fit_tastes(answers_, customers_, kMostTastes).tastes()};
   const Course facts = live(Policy::logged, kFacts);
   told.policies.push_back(result_of("logged", {facts}, nullptr));
   const bool randomised = std::any_of(calls_.begin(), calls_.end(),

@@ -56,6 +56,7 @@ std::string backtest_json(const Backtest& found) {
                      {"calls", found.calls},
                      {"fit", tell(found.fit)},
                      {"log_likelihood", found.fit.log_likelihood},
+                     {"tastes", found.tastes.list.size()},
                      {"policies", std::move(policies)},
                      {"bias", tell(found.bias)},
                      {"warnings", found.warnings}};
@@ -79,6 +80,7 @@ std::string backtest_table(const Backtest& found) {
     fmt::format_to(out, "  {:<12}{:+.4f} +- {:.4f}\n", kTraitNames[i], found.fit.worth[i],
                    half_width(found.fit, i));
   }
+  fmt::format_to(out, "  tastes that customers differ by: {}\n", found.tastes.list.size());
   for (const PolicyResult& policy : found.policies) {
     if (!policy.check) { continue; }
     fmt::format_to(out,

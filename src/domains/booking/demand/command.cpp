@@ -36,7 +36,7 @@ Exit run_backtest(const BacktestArgs& args) {
   BacktestConfig config = args.config;
   config.draws = args.draws;
   const Backtest told = backtest(calls_of(rows, fleet), fleet, config);
-  if (!args.tastes.empty()) { replace_text(args.tastes, tastes_text(tastes_of(told.fit))); }
+  if (!args.tastes.empty()) { replace_text(args.tastes, tastes_text(told.tastes)); }
   fmt::print("{}", args.json ? backtest_json(told) : backtest_table(told));
   return Exit::ok;
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "domains/booking/demand/fit_parts.h"
+
 namespace penstock::booking::demand {
 namespace {
 
@@ -33,8 +35,8 @@ struct Slope {
 /// What one answer adds.
 void add_answer(const Answer& answer, double weight, const Traits& worth, Slope& slope) {
   const std::size_t count = answer.slots.size();
-  std::vector<Traits> traits(count);
-  std::vector<double> chance(count);
+  std::array<Traits, kMaxSlots> traits{};
+  std::array<double, kMaxSlots> chance{};
   double most = 0;
   for (std::size_t s = 0; s < count; ++s) {
     traits[s] = traits_with_fee(answer, s);
@@ -44,7 +46,7 @@ void add_answer(const Answer& answer, double weight, const Traits& worth, Slope&
   double sum = std::exp(-most);
   const double chosen =
       answer.taken == kNoPurchase ? 0 : chance[static_cast<std::size_t>(answer.taken)];
-  for (double& one : chance) { sum += (one = std::exp(one - most)); }
+  for (std::size_t s = 0; s < count; ++s) { sum += (chance[s] = std::exp(chance[s] - most)); }
   slope.value += weight * (chosen - most - std::log(sum));
   Traits mean{};
   for (std::size_t s = 0; s < count; ++s) {
@@ -55,7 +57,7 @@ void add_answer(const Answer& answer, double weight, const Traits& worth, Slope&
     const double taken =
         answer.taken == kNoPurchase ? 0 : traits[static_cast<std::size_t>(answer.taken)][i];
     slope.gradient[i] += weight * (taken - mean[i]);
-    for (std::size_t j = 0; j < kNumTraits; ++j) {
+    for (std::size_t j = 0; j <= i; ++j) {  // the rest is the same
       double second = -mean[i] * mean[j];
       for (std::size_t s = 0; s < count; ++s) { second += chance[s] * traits[s][i] * traits[s][j]; }
       slope.information[i][j] += weight * second;
@@ -152,15 +154,14 @@ Slope slope_at(std::span<const Answer> answers, std::span<const double> weights,
   return slope;
 }
 
-/// Newton's steps, each halved until it gains.
-Fit climb(std::span<const Answer> answers, std::span<const double> weights, double prior) {
-  constexpr int kMostSteps = 60;
+/// Newton's steps from the fit's worths, each halved until it gains.
+void climb(std::span<const Answer> answers, std::span<const double> weights, double prior,
+           int most_steps, Fit& fit) {
   constexpr double kClose = 1e-10;
   constexpr double kFarOut = 12;  // chances of 1 in 160,000: nobody has seen that many answers
-  Fit fit{.known = known_traits(answers), .answers = static_cast<std::int64_t>(answers.size())};
   Slope slope = slope_at(answers, weights, fit.worth, prior);
   fit.converged = false;
-  for (int i = 0; i < kMostSteps && !fit.converged; ++i) {
+  for (int i = 0; i < most_steps && !fit.converged; ++i) {
     Traits step = Factor(slope.information, fit.known).solve(slope.gradient);
     const double gain = dot(step, slope.gradient);
     Slope next;
@@ -181,29 +182,45 @@ Fit climb(std::span<const Answer> answers, std::span<const double> weights, doub
   }
   fit.log_likelihood = slope.value;
   fit.covariance = Factor(slope.information, fit.known).inverse();
-  return fit;
+}
+
+Fit unfitted(std::span<const Answer> answers) {
+  return {.known = known_traits(answers), .answers = static_cast<std::int64_t>(answers.size())};
 }
 
 }  // namespace
 
 Fit fit_answers(std::span<const Answer> answers, std::span<const double> weights) {
-  Fit fit = climb(answers, weights, 0);
+  constexpr int kMostSteps = 60;
+  const Fit start = unfitted(answers);
+  Fit fit = start;
+  climb(answers, weights, 0, kMostSteps, fit);
   if (fit.converged) { return fit; }
-  fit = climb(answers, weights, kWeakPrior);
+  fit = start;
+  climb(answers, weights, kWeakPrior, kMostSteps, fit);
   fit.converged = false;
   return fit;
+}
+
+void climb_on(std::span<const Answer> answers, std::span<const double> weights, Fit& fit) {
+  constexpr int kFewSteps = 1;
+  climb(answers, weights, kWeakPrior, kFewSteps, fit);
+}
+
+double log_chance(const Answer& answer, const Traits& worth) {
+  double sum = 1;
+  double chosen = 0;
+  for (std::size_t s = 0; s < answer.slots.size(); ++s) {
+    const double utility = dot(traits_with_fee(answer, s), worth);
+    sum += std::exp(utility);
+    if (answer.taken == static_cast<std::int32_t>(s)) { chosen = utility; }
+  }
+  return chosen - std::log(sum);
 }
 
 double half_width(const Fit& fit, std::size_t trait) {
   constexpr double kNormal = 1.959964;
   return kNormal * std::sqrt(fit.covariance[trait][trait]);
-}
-
-Tastes tastes_of(const Fit& fit) {
-  Tastes tastes{.list = {Taste{.name = "everybody", .worth = fit.worth}}};
-  tastes.knows_fees = fit.known[kFee] && fit.worth[kFee] < 0;
-  if (!tastes.knows_fees) { tastes.list[0].worth[kFee] = 0; }
-  return tastes;
 }
 
 Traits drawn_worth(const Fit& fit, const Traits& normals) {

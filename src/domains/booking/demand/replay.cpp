@@ -126,12 +126,12 @@ const char* name_of(Policy policy) {
 }
 
 std::vector<double> shown_by(Policy policy, const Situation& at, std::span<const Wares> wares,
-                             const Tastes& tastes) {
+                             const Tastes& tastes, const SegmentBelief& belief) {
   std::vector<double> fees(wares.size(), kWithheld);
   Menu menu;
   if (policy == Policy::posterior) {
     const ChoiceModel model = tastes.model(at.times);
-    menu = best_menu(model, model.prior(), wares, tastes.knows_fees);
+    menu = best_menu(model, belief, wares, tastes.knows_fees);
   }
   for (std::size_t s = 0; s < wares.size(); ++s) {
     const bool shown = policy == Policy::logged      ? s < at.call->menu.size()

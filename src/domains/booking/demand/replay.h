@@ -48,6 +48,6 @@ const char* name_of(Policy policy);
 
 /// Fees of what a policy shows; kWithheld for the rest.
 std::vector<double> shown_by(Policy policy, const Situation& at, std::span<const Wares> wares,
-                             const Tastes& tastes);
+                             const Tastes& tastes, const SegmentBelief& belief);
 
 }  // namespace penstock::booking::demand

@@ -48,7 +48,8 @@ struct Backtest {
   std::int64_t days = 0;
   std::int64_t scored = 0;  // of these
   std::int64_t calls = 0;
-  Fit fit;                             // to all answers
+  Fit fit;                             // to all answers, as if all customers were alike
+  Tastes tastes;                       // as many as the answers tell
   std::vector<PolicyResult> policies;  // what was done comes first
   /// What the model says of the menus that were shown, less what they earned.
   PerDay bias;

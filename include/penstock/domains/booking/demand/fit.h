@@ -34,10 +34,23 @@ Fit fit_answers(std::span<const Answer> answers, std::span<const double> weights
 /// Half the width of a worth's 95 % interval.
 double half_width(const Fit& fit, std::size_t trait);
 
-/// As the one taste that there is.
-Tastes tastes_of(const Fit& fit);
-
 /// Worths that might be the true ones, drawn by the covariance with standard normal numbers.
 Traits drawn_worth(const Fit& fit, const Traits& normals);
+
+/// Several tastes, as answers of customers tell them who answered more than once.
+struct TasteFit {
+  std::vector<Fit> fits;
+  std::vector<double> shares;  // [fits]
+  double log_likelihood = 0;
+
+  /// Fees count where they are disliked by all.
+  [[nodiscard]] Tastes tastes() const;
+};
+
+/// One to `most` tastes, as many as the answers are worth by the Bayesian information criterion:
+/// expectation maximisation over who has which. `customers` [answers] tells who answered, by
+/// numbers from 0; -1: somebody who is not named.
+TasteFit fit_tastes(std::span<const Answer> answers, std::span<const std::int32_t> customers,
+                    std::size_t most);
 
 }  // namespace penstock::booking::demand
