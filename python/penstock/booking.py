@@ -91,6 +91,12 @@ class Plan:
         summary = self.solution["summary"]
         return f"Plan(cost={self.cost:g}, vehicles={summary['routes']}, unserved={summary['unassigned']})"
 
+    def _repr_html_(self) -> str:
+        """A map and the stops, as notebooks show it; loads nothing from elsewhere."""
+        from penstock._plan_map import plan_html
+
+        return plan_html(self.geojson, repr(self))
+
 
 def _asked(request: dict[str, Any], windows: Sequence[Sequence[Any]] | None) -> list[dict[str, Any]]:
     if windows is None:

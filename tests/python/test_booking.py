@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import xml.etree.ElementTree
 
 import numpy as np
 
@@ -113,3 +114,22 @@ def test_steps_as_a_table():
     pandas = pytest.importorskip("pandas")
     table = solve(line_of_jobs([300, 100]), iterations=50).to_pandas()
     assert isinstance(table, pandas.DataFrame) and list(table["type"]) == ["start", "job", "job", "end"]
+
+
+def test_a_notebook_shows_a_map():
+    """One piece of HTML from which nothing is loaded; every stop has the number of its place in the route, ids are text."""
+    depot = [4.895, 52.37]
+    day = {"vehicles": [{"id": f"<i>{i}</i>", "start": depot, "end": depot, "capacity": [3]} for i in range(2)],
+           "jobs": [{"id": f"<b>{i}</b>", "location": [4.86 + i / 50, 52.35 + i % 2 / 40], "delivery": [1]} for i in range(5)] +
+                   [{"id": "large", "location": [4.9, 52.4], "delivery": [9]}]}
+    plan = solve(day, iterations=200)
+    shown = plan._repr_html_()
+    tree = xml.etree.ElementTree.fromstring(shown)
+    circles, numbers = tree.findall(".//circle"), [text.text for text in tree.findall(".//svg//text")]
+    lengths = [feature["properties"]["stops"] for feature in plan.geojson["features"] if feature["geometry"]["type"] == "LineString"]
+    assert len(circles) == 6 and sorted(numbers) == sorted([str(i + 1) for n in lengths for i in range(n)] + ["?"])
+    assert len(tree.findall(".//tbody/tr")) == 6 and len(tree.findall(".//polyline")) == len(lengths)
+    assert "<b>0" not in shown and "&lt;b&gt;0" in shown and "http" not in shown and "<script" not in shown
+    for circle in circles:
+        assert 0 <= float(circle.get("cx")) <= 560 and 0 <= float(circle.get("cy")) <= 400
+    assert "<svg" not in solve(line_of_jobs([300, 100]), iterations=10)._repr_html_()  # places without coordinates

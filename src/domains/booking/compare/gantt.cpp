@@ -93,7 +93,9 @@ void draw_strip(Svg& svg, const Lane& lane, const Clock& x, double y) {
   for (const Visit& visit : table.visits) {
     constexpr double kLeast = 3;
     svg.rect(x(visit.start), y, std::max(kLeast, x(visit.end) - x(visit.start)), kStrip,
-             (begins_request(lane.day, visit.node) ? "fill edge " : "hollow ") + cls, "rx=\"1\"",
+             fmt::format("{} {} {}", begins_request(lane.day, visit.node) ? "fill edge" : "hollow",
+                         cls, request_class(lane.day.request_of(visit.node))),
+             "rx=\"1\"",
              fmt::format("{}, {}", stop_text(lane.day, visit.node), clock_text(visit.start)));
   }
 }
@@ -109,7 +111,10 @@ void draw_windows(Svg& svg, const Lane& lane, const Clock& x, double top,
     const double y = top + kPitch * bar.row;
     const std::string cls = vehicle_class(lane.table.vehicle);
     svg.rect(x(promised.earliest), y, std::max(1.0, x(promised.latest) - x(promised.earliest)),
-             kBar, (first ? "promise " : "promise drop ") + cls, "rx=\"2\"",
+             kBar,
+             fmt::format("{} {} {}", first ? "promise" : "promise drop", cls,
+                         request_class(static_cast<std::size_t>(request))),
+             "rx=\"2\"",
              fmt::format("{}: promised {}, wished {}, kept at {}", stop_text(lane.day, node),
                          window_text(promised), window_text(wished), clock_text(bar.visit.start)));
     if (promised != wished) {

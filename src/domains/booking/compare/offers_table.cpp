@@ -23,6 +23,8 @@ std::string window_text(const Window& window) {
 
 std::string vehicle_class(std::int32_t vehicle) { return fmt::format("v{}", vehicle % 8); }
 
+std::string request_class(std::size_t request) { return fmt::format("req r{}", request); }
+
 bool begins_request(const Instance& instance, std::int32_t node) {
   return instance.mode == Mode::deliver || node % 2 == 1;
 }
@@ -111,13 +113,15 @@ std::string offers_table(const BookingLog& log, const BookingRules& rules) {
     minutes += given;
     paid += paid_for(made, rules);
     grown += made.cost_after - made.cost_before;
-    rows += table_row(columns, {fmt::format("{}", ++row), fmt::format("{}", made.customer + 1),
-                                window_text(made.wished[0]), offer_text(made.action),
-                                answer_text(made), asked ? fmt::format("{}", given) : nothing,
-                                price_text(made.prices[kNoChange], rules.unit),
-                                asked ? price_text(made.prices[made.action], rules.unit) : nothing,
-                                asked || !made.served ? told(paid_for(made, rules)) : nothing,
-                                told(made.cost_after - made.cost_before)});
+    rows += table_row(
+        columns,
+        {fmt::format("{}", ++row), fmt::format("{}", made.customer + 1),
+         window_text(made.wished[0]), offer_text(made.action), answer_text(made),
+         asked ? fmt::format("{}", given) : nothing, price_text(made.prices[kNoChange], rules.unit),
+         asked ? price_text(made.prices[made.action], rules.unit) : nothing,
+         asked || !made.served ? told(paid_for(made, rules)) : nothing,
+         told(made.cost_after - made.cost_before)},
+        request_class(row - 1));
   }
   return rows + "</tbody><tfoot>" +
          table_row(columns, {"", "", "", "", "in all", fmt::format("{}", minutes), "", "",

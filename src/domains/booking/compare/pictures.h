@@ -16,6 +16,8 @@ std::string clock_text(Seconds time);
 std::string window_text(const Window& window);
 /// The class of a vehicle's colour; there are eight.
 std::string vehicle_class(std::int32_t vehicle);
+/// The classes that all pictures of a request have, counted from 0: pointing at one finds all.
+std::string request_class(std::size_t request);
 /// Whether a node is where somebody gets on, or the only stop of a request.
 bool begins_request(const Instance& instance, std::int32_t node);
 /// "pickup of request 3", counted from 1 as people do.

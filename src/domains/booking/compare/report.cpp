@@ -98,12 +98,17 @@ std::string tiles(const ReportInput& input) {
   const double bound = bound_cost(input);
   std::string html = "<div class=\"tiles\">\n";
   html += tile(with_unit(shown.difference.mean, input),
-               "reward of " + input.shown + " a day above null's");
+               fmt::format("reward of {} a day above null's; 95 %: {} to {}", input.shown,
+                           number(shown.difference.low), number(shown.difference.high)));
   html += tile(with_unit(null.cost.mean, input), "a day without offers (null)");
   html += tile(with_unit(shown.cost.mean, input), "a day under " + input.shown);
   html += tile(percent(shown.saving), "saved per served request against null");
   html += tile(with_unit(bound, input), "bound: everybody takes everything");
   html += tile(percent(shown.acceptance), "of its offers were taken");
+  html += tile(fmt::format("{} \u2192 {}", number(null.vehicles, 1), number(shown.vehicles, 1)),
+               "vehicles a day, null's and its");
+  html += tile(fmt::format("{} \u2192 {} h", number(null.hours, 1), number(shown.hours, 1)),
+               "driver hours a day, null's and its");
   if (shown.lost > 0) { html += tile(percent(shown.lost), "of its customers left"); }
   return html + "</div>\n";
 }
@@ -192,7 +197,8 @@ std::string map_section(const ReportInput& input) {
       fmt::format("Routes of day {}", input.day + 1),
       maps.empty() ? "The places of this instance are not known."
                    : "A colour is a vehicle; the square is the depot, legs to and from it are "
-                     "dashed. Legs are drawn straight, roads are longer.",
+                     "dashed. Numbers are requests, as in the timetable and the table of offers: "
+                     "point at one to find it in all. Legs are drawn straight, roads are longer.",
       key_line(ride ? Key{{".full", "pickup"}, {".open", "drop-off"}} : Key{{".full", "stop"}}),
       "<div class=\"pair\">\n" + maps + "</div>\n");
 }
@@ -259,6 +265,17 @@ std::string hour_section(const ReportInput& input) {
                  detail::hour_chart(log_of(input, input.shown)));
 }
 
+/// What is pointed at stays, in all pictures and the table; the rest steps back. Styles do it: the
+/// page has no script.
+std::string links(const ReportInput& input) {
+  std::string style;
+  const std::size_t requests = log_of(input, input.shown).shown_offers().size();
+  for (std::size_t i = 0; i < requests; ++i) {
+    style += fmt::format("main:has(.r{0}:hover) .req:not(.r{0}) {{ opacity: .18; }}\n", i);
+  }
+  return style;
+}
+
 }  // namespace
 
 std::string report_html(const ReportInput& input) {
@@ -267,7 +284,7 @@ std::string report_html(const ReportInput& input) {
   }
   place_of(input.evaluation, "null");
   place_of(input.evaluation, input.shown);
-  return page::begin_page("Booking under time windows", detail::kReportStyle) +
+  return page::begin_page("Booking under time windows", detail::kReportStyle + links(input)) +
          fmt::format("<h1>Booking under time windows</h1>\n<p>{}</p>\n", escaped(input.setting)) +
          tiles(input) + table_section(input) + map_section(input) + gantt_section(input) +
          offers_section(input) + price_section(input) + hour_section(input) + page::end_page();

@@ -81,9 +81,14 @@ void draw_stops(Svg& svg, const Instance& day, const Projection& at, const Timet
   const std::string cls = vehicle_class(table.vehicle);
   for (const Visit& visit : table.visits) {
     const auto [x, y] = at(day.points[visit.node]);
-    svg.circle(x, y, 4, (begins_request(day, visit.node) ? "dot edge " : "ring ") + cls,
+    const bool first = begins_request(day, visit.node);
+    const std::size_t request = day.request_of(visit.node);
+    constexpr double kRadius = 7;
+    svg.circle(x, y, kRadius,
+               fmt::format("{} {} {}", first ? "dot edge" : "ring", cls, request_class(request)),
                fmt::format("{}, {}, vehicle {}", stop_text(day, visit.node),
                            clock_text(visit.start), table.vehicle + 1));
+    svg.text(x, y + 3, fmt::format("{}", request + 1), first ? "stop-number in" : "stop-number");
   }
 }
 

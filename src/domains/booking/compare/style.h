@@ -19,6 +19,8 @@ constexpr const char* kReportStyle = R"(
 .arrow { fill: var(--c); } .fill { fill: var(--c); } .edge { stroke: var(--card); stroke-width: 1; } .depot { fill: var(--ink); }
 .hollow { fill: var(--card); stroke: var(--c); stroke-width: 1.2; } .waiting { fill: var(--c); fill-opacity: .13; }
 .promise { fill: var(--c); fill-opacity: .42; } .promise.drop { fill-opacity: .1; stroke: var(--c); stroke-opacity: .75; }
+.stop-number { font-size: 8px; text-anchor: middle; pointer-events: none; fill: var(--c, var(--ink)); font-weight: 600; } .stop-number.in { fill: var(--card); } .ring { fill: var(--card); }
+.req { cursor: pointer; transition: opacity .12s; }
 .wish { stroke: var(--soft); stroke-width: 2; } .kept { stroke: var(--ink); stroke-width: 1.4; }
 .key i.full, .key i.open { width: 10px; height: 10px; border: 2px solid var(--soft); border-radius: 50%; } .key i.full { background: var(--soft); }
 .key i.wait { height: 10px; border: 0; background: var(--shown); opacity: .18; } .key i.window { height: 9px; border: 0; border-radius: 2px; background: var(--shown); opacity: .42; }

@@ -150,6 +150,11 @@ TEST_CASE("every number is the evaluation's") {
   CHECK(count(html, ">declined</i>") == static_cast<std::size_t>(refused));
   // A visit for every stop of every plan: map, timetable and windows of both policies.
   CHECK(count(html, "<title>pickup of request 7") == 6);
+  // On two maps pickup and drop-off, in two timetables both stops and both windows, in the table a
+  // row.
+  CHECK(count(html, "req r6\"") == 2 * 2 + 2 * 4 + 1);
+  CHECK(count(html, "class=\"stop-number") == 2 * 2 * 12);
+  CHECK(contains(html, "main:has(.r6:hover) .req:not(.r6) {"));
 }
 
 TEST_CASE("the same bytes whatever the threads, others for other days") {
