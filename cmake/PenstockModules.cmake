@@ -48,8 +48,8 @@ penstock_module(domains/booking/dispatch "real fleets: a superset of VROOM's inp
   DEPENDS penstock::booking_routing penstock::store PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/env "the env `dvrptw`: offers, answers, beliefs, prices"
   DEPENDS penstock::booking_routing PRIVATE_DEPENDS fmt::fmt)
-penstock_module(domains/booking/slots "slots sold for money: choice by multinomial logit"
-  DEPENDS penstock::booking_env PRIVATE_DEPENDS fmt::fmt)
+penstock_module(domains/booking/slots "the env `slots`: slots sold for money; choice by multinomial logit, sellers, their comparison"
+  DEPENDS penstock::booking_env penstock::act PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/neural "the neural routing oracle: masks, inference, the model's file"
   DEPENDS penstock::booking_env penstock::fused penstock::store PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/booking/offer "what to propose for a new request, priced; its JSON, server and command"
@@ -65,7 +65,7 @@ penstock_module(domains/booking/neural/train TORCH "its demonstrations, training
 penstock_module(domains/booking/compare TORCH "booking policies compared on the same days: tables, audit, reference, the report page"
   DEPENDS penstock::booking_env penstock::train penstock::page PRIVATE_DEPENDS nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/cli "the verbs of `penstock booking`"
-  DEPENDS penstock::booking_service penstock::booking_offer penstock::booking_compare penstock::booking_neural_train
+  DEPENDS penstock::booking_service penstock::booking_slots penstock::booking_offer penstock::booking_compare penstock::booking_neural_train
   PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/cage2/sim APART "the simulator of CAGE Challenge 2, its recordings, scripted agents and workflows"
   DEPENDS penstock::env PRIVATE_DEPENDS ZLIB::ZLIB)
@@ -86,7 +86,7 @@ penstock_module(app/bench TORCH "benchmarks of envs and training beside bare lib
 penstock_module(app/fleet "many runs: what a fleet's file asks for, its ledger, the processes and schedulers that run it"
   DEPENDS penstock::train PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(app/envs "the one table of envs"
-  DEPENDS penstock::classic penstock::cage2_sim penstock::booking_neural penstock::python)
+  DEPENDS penstock::classic penstock::cage2_sim penstock::booking_neural penstock::booking_slots penstock::python)
 penstock_module(app/catalog "the one table of networks, algorithms and domains, with that of envs"
   DEPENDS penstock::envs penstock::cage2_cli penstock::booking_cli)
 penstock_module(app/cli TORCH "the verbs; takes a catalog, knows none and no domain"

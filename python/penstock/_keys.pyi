@@ -77,6 +77,29 @@ class EnvKeys(TypedDict, total=False):
     embedding_interval: int
     embedding_epochs: int
     embedding_buffer: int
+    family: Literal["city", "delivery", "clustered", "csv", "mix"]
+    customers_least: int
+    vehicles_least: int
+    days: int
+    slots: int
+    open: float
+    close: float
+    service: float
+    detour: float
+    revenue: float
+    taste: float
+    rigid_hour: float
+    free_hour: float
+    later_day: float
+    history: int
+    max_fee: float
+    fee_step: float
+    per_km: float
+    per_hour: float
+    per_vehicle: float
+    per_ride_minute: float
+    rounds: int
+    sale_rounds: int
     kwargs: Mapping[str, Any]
     info_keys: str
     num_workers: int | Literal["auto"]
@@ -162,6 +185,29 @@ class EnvSection(object):
     embedding_interval: int
     embedding_epochs: int
     embedding_buffer: int
+    family: Literal["city", "delivery", "clustered", "csv", "mix"]
+    customers_least: int
+    vehicles_least: int
+    days: int
+    slots: int
+    open: float
+    close: float
+    service: float
+    detour: float
+    revenue: float
+    taste: float
+    rigid_hour: float
+    free_hour: float
+    later_day: float
+    history: int
+    max_fee: float
+    fee_step: float
+    per_km: float
+    per_hour: float
+    per_vehicle: float
+    per_ride_minute: float
+    rounds: int
+    sale_rounds: int
     kwargs: Mapping[str, Any]
     info_keys: str
     num_workers: int | Literal["auto"]

@@ -16,6 +16,7 @@
 #include "penstock/domains/booking/dispatch/command.h"
 #include "penstock/domains/booking/offer/command.h"
 #include "penstock/domains/booking/service/command.h"
+#include "penstock/domains/booking/slots/command.h"
 
 namespace {
 
@@ -48,8 +49,8 @@ const penstock::LightVerb* light_verb_of(int argc, char** argv) {
   const std::string_view domain = argv[1];
   const std::string_view name = argv[2];
   if (domain != "booking" && domain != "dvrptw") { return nullptr; }
-  for (const auto* verb :
-       {&booking::kOfferVerb, &booking::service::kServeVerb, &booking::demand::kBacktestVerb}) {
+  for (const auto* verb : {&booking::kOfferVerb, &booking::service::kServeVerb,
+                           &booking::demand::kBacktestVerb, &booking::kSlotsVerb}) {
     if (name == verb->name) { return verb; }
   }
   const auto others = booking::dispatch::light_verbs();

@@ -4,6 +4,7 @@
 
 #include "penstock/domains/booking/env/dvrptw.h"
 #include "penstock/domains/booking/neural/neural_oracle.h"
+#include "penstock/domains/booking/slots/slots_env.h"
 #include "penstock/domains/cage2/sim/cage2.h"
 #include "penstock/envs/classic/classic.h"
 
@@ -21,6 +22,7 @@ EnvCatalog default_envs(const PythonHost& host) {
   catalog.envs = classic_envs();
   append(catalog.envs, cage2_envs());
   append(catalog.envs, booking::routing_envs(booking::make_any_oracle));
+  append(catalog.envs, booking::slot_envs());
   catalog.other_env = [host](const std::string& id) {
     return names_python_env(id) ? make_python_env(id, host) : nullptr;
   };

@@ -33,6 +33,68 @@ class FusedActor final : public Actor {
   fused::Mlp mlp_;
 };
 
+/// The same layers for each token of a row; absent tokens are left out of the work.
+class TokenActor final : public Actor {
+ public:
+  explicit TokenActor(const std::shared_ptr<const PolicyModel>& model)
+      : Actor(model), mlp_(*model->shape().mlp, model->weights(), nullptr) {}
+
+  [[nodiscard]] bool rows_are_independent() const override { return true; }
+
+ private:
+  void bind(const PolicyModel& model) override { mlp_.use(model.weights()); }
+
+  void infer(const Inference& rows) override {
+    const std::size_t width = mlp_.shape().row_size;
+    gather(rows, width);
+    const std::size_t outputs = mlp_.num_outputs();
+    const std::span<float> params =
+        first_of(params_, rows.params.empty() ? 0 : present_.size() * outputs);
+    const std::span<float> values = first_of(values_, rows.value.empty() ? 0 : present_.size());
+    mlp_.infer(tokens_.data(), present_.size(), params.empty() ? nullptr : params.data(),
+               values.empty() ? nullptr : values.data());
+    scatter(rows, outputs);
+  }
+
+  void gather(const Inference& rows, std::size_t width) {
+    const std::size_t count = rows.num_rows * mlp_.shape().tokens;
+    present_.clear();
+    tokens_.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::span<const float> token = rows.obs.subspan(i * width, width);
+      if (token[0] == 0) { continue; }
+      present_.push_back(i);
+      tokens_.insert(tokens_.end(), token.begin(), token.end());
+    }
+  }
+
+  void scatter(const Inference& rows, std::size_t outputs) {
+    std::ranges::fill(rows.params, 0.0F);
+    std::ranges::fill(rows.value, 0.0F);
+    if (!rows.params.empty()) {
+      for (std::size_t k = 0; k < present_.size(); ++k) {
+        std::copy_n(params_.begin() + static_cast<std::ptrdiff_t>(k * outputs), outputs,
+                    rows.params.begin() + static_cast<std::ptrdiff_t>(present_[k] * outputs));
+      }
+    }
+    if (rows.value.empty()) { return; }
+    for (std::size_t k = 0; k < present_.size();) {
+      const std::size_t row = present_[k] / mlp_.shape().tokens;
+      const std::size_t first = k;
+      for (; k < present_.size() && present_[k] / mlp_.shape().tokens == row; ++k) {
+        rows.value[row] += values_[k];
+      }
+      rows.value[row] /= static_cast<float>(k - first);
+    }
+  }
+
+  fused::Mlp mlp_;
+  std::vector<std::size_t> present_;  // tokens, counted over all rows
+  std::vector<float> tokens_;         // [present, F]
+  std::vector<float> params_;         // [present, P]
+  std::vector<float> values_;         // [present]
+};
+
 }  // namespace
 
 Actor::Actor(std::shared_ptr<const PolicyModel> model) : model_(std::move(model)) {}
@@ -82,6 +144,7 @@ void Actor::choose(const ActRows& rows, const ActResult& into, const ActionNoise
 
 std::unique_ptr<Actor> make_actor(std::shared_ptr<const PolicyModel> model) {
   const PolicyShape& shape = model->shape();
+  if (shape.mlp && shape.mlp->tokens > 1) { return std::make_unique<TokenActor>(model); }
   if (shape.mlp) { return std::make_unique<FusedActor>(model); }
   if (shape.make_actor) { return shape.make_actor(std::move(model)); }
   throw DataError(

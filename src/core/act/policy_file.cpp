@@ -168,6 +168,7 @@ Json to_json(const MlpShape& mlp, const std::vector<ParameterSlot>& slots) {
               {"actor", layers_of(mlp.actor, slots)},
               {"critic", layers_of(mlp.critic, slots)},
               {"log_std", mlp.log_std != MlpShape::kNone}};
+  if (mlp.tokens > 1) { out["tokens"] = mlp.tokens; }
   if (mlp.skip != MlpShape::kNone) {
     out["skip"] = mlp.skip;
     out["skip_scale"] = mlp.skip_scale;
@@ -234,19 +235,34 @@ void check_first_layers(const MlpShape& mlp) {
   }
 }
 
+/// How many tokens a row is cut into: as many as the actions have choices, all alike.
+std::size_t tokens_of(const Json& json, const EnvSpec& spec) {
+  if (!json.contains("tokens")) { return 1; }
+  const auto tokens = json.at("tokens").get<std::size_t>();
+  const auto& choices = spec.action.choices();
+  const bool alike = std::ranges::all_of(choices, [&](auto n) { return n == choices[0]; });
+  if (tokens < 2 || choices.size() != tokens || !alike || spec.obs.any_counts() ||
+      spec.obs.size() % tokens != 0 || json.contains("skip")) {
+    throw DataError("tokens and actions disagree");
+  }
+  return tokens;
+}
+
 MlpShape mlp_of(const Json& json, const PolicyShape& shape) {
   MlpShape mlp;
   const ActionSpec& action = shape.spec.action;
   mlp.activation = activation_of(json.at("activation"));
-  mlp.row_size = shape.spec.obs.size();
+  mlp.tokens = tokens_of(json, shape.spec);
+  mlp.row_size = shape.spec.obs.size() / mlp.tokens;
   mlp.parts = counted_parts(shape.spec.obs);
-  std::int64_t width = shape.spec.obs.num_features();
+  std::int64_t width = shape.spec.obs.num_features() / mlp.tokens;
   mlp.trunk = stack_of(json.at("trunk"), shape, width);
   std::int64_t outputs = width;
   mlp.actor = stack_of(json.at("actor"), shape, outputs);
   std::int64_t values = width;
   mlp.critic = stack_of(json.at("critic"), shape, values);
-  const std::int64_t wanted = action.continuous() ? action.dims() : action.num_actions();
+  const std::int64_t wanted =
+      action.continuous() ? action.dims() : action.num_actions() / mlp.tokens;
   if (mlp.actor.empty() || mlp.critic.empty() || outputs != wanted || values != 1) {
     throw DataError("the network's outputs are not those of the actions");
   }

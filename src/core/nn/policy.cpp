@@ -60,9 +60,11 @@ void Policy::fuse(Fusion fusion) {
     PENSTOCK_CHECK(slot != slots_.end(), ==, true);
     return static_cast<std::size_t>(slot->offset);
   });
-  const bool can = shape.has_value() && device().is_cpu();
+  const bool of_tokens = shape.has_value() && shape->tokens > 1;
+  if (of_tokens) { acting_ = shape; }  // actors run it; the learner keeps the graph
+  const bool can = shape.has_value() && !of_tokens && device().is_cpu();
   if (fusion == Fusion::always && !can) {
-    throw ConfigError(shape
+    throw ConfigError(shape && !of_tokens
                           ? "learner = fused: only on device = cpu; use learner = auto"
                           : "learner = fused: this network is not a stack of linear layers, or it "
                             "looks names up; use net.kind = mlp "
@@ -99,6 +101,7 @@ std::shared_ptr<const PolicyShape> Policy::shape(const EnvSpec& spec,
   if (is_fused()) {
     shape->mlp = fused_[0].mlp.shape();
   } else {
+    shape->mlp = acting_;
     shape->make_actor = [make = make_,
                          device = device()](const std::shared_ptr<const PolicyModel>& model) {
       return detail::make_network_actor(make(), device, model);

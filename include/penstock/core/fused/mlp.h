@@ -27,6 +27,10 @@ struct MlpShape {
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
   Activation activation = Activation::tanh;
+  // Above 1: a row is this many tokens, each of `row_size` floats that the layers are applied to,
+  // with outputs one behind the other and the mean of the values; a token whose first float is 0
+  // is absent, and has outputs of 0. Actors do this; an Mlp knows no rows but tokens then.
+  std::size_t tokens = 1;
   std::size_t row_size = 0;         // F
   std::vector<InputPart> parts;     // of a row, where some count; the first layers, which are no
                                     // heads, then lie by input; empty: a row is its features

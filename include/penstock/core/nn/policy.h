@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -82,7 +83,8 @@ class Policy {
   std::vector<ParameterSlot> slots_;
   at::Tensor weights_;
   std::vector<at::Tensor> gradients_;
-  std::vector<FusedReplica> fused_;  // [S] or empty
+  std::vector<FusedReplica> fused_;        // [S] or empty
+  std::optional<fused::MlpShape> acting_;  // what actors run where the learner is not fused
   std::uint64_t weights_stamp_ = 0;
   std::int64_t version_ = 0;
 };

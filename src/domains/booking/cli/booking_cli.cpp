@@ -8,6 +8,7 @@
 #include "penstock/domains/booking/dispatch/command.h"
 #include "penstock/domains/booking/offer/command.h"
 #include "penstock/domains/booking/service/command.h"
+#include "penstock/domains/booking/slots/command.h"
 
 namespace penstock {
 namespace {
@@ -23,7 +24,9 @@ std::vector<Verb> booking_verbs(Options& app, const Catalog& catalog) {
   std::vector<Verb> verbs = {verb_of(booking::kOfferVerb, app),
                              verb_of(booking::service::kServeVerb, app),
                              verb_of(booking::demand::kBacktestVerb, app),
-                             booking::eval_verb(app, catalog), booking::report_verb(app, catalog)};
+                             verb_of(booking::kSlotsVerb, app),
+                             booking::eval_verb(app, catalog),
+                             booking::report_verb(app, catalog)};
   for (const LightVerb& light : booking::dispatch::light_verbs()) {
     verbs.push_back(verb_of(light, app));
   }

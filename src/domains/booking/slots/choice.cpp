@@ -11,7 +11,7 @@
 namespace penstock::booking {
 namespace {
 
-void require_model(std::size_t num_slots, const std::vector<ChoiceSegment>& segments) {
+void require_model(std::size_t num_slots, std::span<const ChoiceSegment> segments) {
   if (num_slots == 0 || num_slots > kMaxSlots) {
     throw UsageError(
         fmt::format("a choice model of {} slots: allowed are 1 to {}", num_slots, kMaxSlots));
@@ -55,7 +55,7 @@ double hours_off(double hour, const SlotTime& slot) {
 
 }  // namespace
 
-ChoiceModel::ChoiceModel(std::size_t num_slots, const std::vector<ChoiceSegment>& segments)
+ChoiceModel::ChoiceModel(std::size_t num_slots, std::span<const ChoiceSegment> segments)
     : num_slots_(num_slots), num_segments_(segments.size()) {
   require_model(num_slots, segments);
   std::ranges::copy(segments, segments_.begin());
@@ -180,7 +180,7 @@ void best_fees(const ChoiceSegment& segment, double revenue, std::span<const dou
 }
 
 ChoiceModel model_of_wish(double hour, std::span<const SlotTime> slots, const SlotTaste& taste) {
-  std::vector<ChoiceSegment> segments(kNumTypes);
+  std::array<ChoiceSegment, kNumTypes> segments{};
   for (std::size_t type = 0; type < kNumTypes; ++type) {
     const auto kind = static_cast<Flexibility>(type);
     const bool earlier = kind == Flexibility::earlier || kind == Flexibility::both;
@@ -194,7 +194,7 @@ ChoiceModel model_of_wish(double hour, std::span<const SlotTime> slots, const Sl
           std::abs(off) * (free ? taste.per_free_hour : taste.per_rigid_hour);
     }
   }
-  return {slots.size(), segments};
+  return {slots.size(), std::span<const ChoiceSegment>(segments)};
 }
 
 }  // namespace penstock::booking

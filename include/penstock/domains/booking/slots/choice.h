@@ -42,7 +42,9 @@ class ChoiceModel {
   ChoiceModel() = default;
   /// Throws UsageError for too many slots or segments, none of them, a beta that is not above 0,
   /// or shares without a sum.
-  ChoiceModel(std::size_t num_slots, const std::vector<ChoiceSegment>& segments);
+  ChoiceModel(std::size_t num_slots, std::span<const ChoiceSegment> segments);
+  ChoiceModel(std::size_t num_slots, const std::vector<ChoiceSegment>& segments)
+      : ChoiceModel(num_slots, std::span<const ChoiceSegment>(segments)) {}
 
   [[nodiscard]] std::size_t num_slots() const { return num_slots_; }
   [[nodiscard]] std::size_t num_segments() const { return num_segments_; }

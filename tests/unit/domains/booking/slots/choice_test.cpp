@@ -150,7 +150,7 @@ TEST_CASE("types differ in the direction that they like") {
 TEST_CASE("models that cannot be are refused") {
   CHECK_THROWS_AS(ChoiceModel(0, {{}}), UsageError);
   CHECK_THROWS_AS(ChoiceModel(kMaxSlots + 1, {{}}), UsageError);
-  CHECK_THROWS_AS(ChoiceModel(1, {}), UsageError);
+  CHECK_THROWS_AS(ChoiceModel(1, std::vector<ChoiceSegment>()), UsageError);
   CHECK_THROWS_AS(ChoiceModel(1, {{.beta = 0}}), UsageError);
   CHECK_THROWS_AS(ChoiceModel(1, {{.share = 0}}), UsageError);
 }

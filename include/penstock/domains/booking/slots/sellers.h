@@ -1,0 +1,44 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "penstock/core/act/policy_model.h"
+#include "penstock/domains/booking/slots/day.h"
+
+namespace penstock::booking {
+
+/// What a caller is shown.
+struct SlotOffer {
+  std::array<Cents, kMaxSlots> fees{};
+  std::array<bool, kMaxSlots> withheld{};  // beside the slots that do not fit
+};
+
+/// Sells slots. One object per thread.
+class SlotSeller {
+ public:
+  virtual ~SlotSeller() = default;
+  /// An offer for the call that waits. Must not look at what is hidden, nor at calls to come; only
+  /// `hindsight` does.
+  virtual SlotOffer offer(SlotDay& day) = 0;
+};
+
+/// Fees by the closed form of the multinomial logit (best_fees()) on the segments merged by
+/// `belief`, where a sale in slot s costs costs[s], in money: rounded to the fees that are charged.
+SlotOffer priced_offer(SlotDay& day, const SegmentBelief& belief, std::span<const double> costs);
+
+/// What each slot costs by insertion, in money; kWithheld where it does not fit. [slots]
+std::array<double, kMaxSlots> insertion_costs(SlotDay& day);
+
+/// Sellers by name; docs/booking/benchmark.md tells what each does. Throws UsageError that names
+/// them.
+std::unique_ptr<SlotSeller> make_slot_seller(const std::string& name);
+/// The most likely levels of a policy of the env `slots`. Throws UsageError for another's.
+std::unique_ptr<SlotSeller> make_trained_seller(const std::shared_ptr<const PolicyModel>& model);
+/// Static memory.
+const std::vector<std::string>& slot_seller_names();
+
+}  // namespace penstock::booking

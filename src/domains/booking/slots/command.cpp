@@ -1,0 +1,118 @@
+#include "penstock/domains/booking/slots/command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <sstream>
+
+#include "penstock/core/base/errors.h"
+#include "penstock/core/base/thread_pool.h"
+#include "penstock/domains/booking/slots/contest.h"
+
+namespace penstock::booking {
+namespace {
+
+struct SlotsArgs {
+  std::string sellers = "null,static,incentive,myopic,myopic-bayes,blend,foresight";
+  std::string policy;
+  std::string families;
+  std::string sizes;
+  std::int64_t episodes = 100;
+  std::uint64_t seed = 0;
+  int threads = 1;
+  std::vector<std::string> assignments;
+  bool json = false;
+};
+
+std::vector<std::string> split_words(const std::string& list) {
+  std::vector<std::string> words;
+  std::istringstream in(list);
+  for (std::string word; std::getline(in, word, ',');) { words.push_back(word); }
+  return words;
+}
+
+std::vector<NamedSeller> sellers_of(const SlotsArgs& args) {
+  std::vector<NamedSeller> sellers;
+  std::vector<std::string> names = split_words(args.sellers);
+  const bool has_trained = std::ranges::find(names, "trained") != names.end();
+  if (!args.policy.empty() && !has_trained) { names.emplace_back("trained"); }
+  for (const std::string& name : names) {
+    if (name != "trained") {
+      make_slot_seller(name);  // a misspelt one is told at once
+      sellers.push_back({name, [name] { return make_slot_seller(name); }});
+      continue;
+    }
+    if (args.policy.empty()) {
+      throw UsageError(
+          "--sellers trained: --policy FILE is missing; `penstock export RUN` makes one");
+    }
+    const auto model = PolicyModel::load(args.policy);
+    make_trained_seller(model);
+    sellers.push_back({name, [model] { return make_trained_seller(model); }});
+  }
+  if (sellers.empty()) { throw UsageError("--sellers: name at least one, as in null,myopic"); }
+  return sellers;
+}
+
+/// One market of the table; empty words leave what --set said.
+SlotsConfig config_of(const SlotsArgs& args, const std::string& family, const std::string& size) {
+  Settings settings;
+  for (const std::string& each : args.assignments) { settings.add_assignment(each, "--set"); }
+  if (!family.empty()) { settings.add("env.family", family, "--families"); }
+  if (!size.empty()) {
+    const auto colon = size.find(':');
+    if (colon == std::string::npos) {
+      throw UsageError("--sizes " + size + ": expected customers:vehicles, as in 60:6");
+    }
+    settings.add("env.customers", size.substr(0, colon), "--sizes");
+    settings.add("env.vehicles", size.substr(colon + 1), "--sizes");
+  }
+  SlotsConfig config;
+  std::vector<Field> fields = fields_of(config, "env.");
+  penstock::apply(fields, settings);
+  return config;
+}
+
+/// The words of a list, or one that is empty.
+std::vector<std::string> or_none(const std::string& list) {
+  auto words = split_words(list);
+  if (words.empty()) { words.emplace_back(); }
+  return words;
+}
+
+Exit run_slots(const SlotsArgs& args) {
+  const std::vector<NamedSeller> sellers = sellers_of(args);
+  ThreadPool pool({.num_threads = static_cast<std::size_t>(args.threads)});
+  for (const std::string& family : or_none(args.families)) {
+    for (const std::string& size : or_none(args.sizes)) {
+      const SlotMarket market(config_of(args, family, size));
+      const SlotContest contest = play_contest(market, sellers, args.episodes, args.seed, pool);
+      fmt::print("{}\n", args.json ? contest.json() : contest.text());
+    }
+  }
+  return Exit::ok;
+}
+
+}  // namespace
+
+std::function<Exit()> add_slots_options(Options& verb) {
+  auto args = std::make_shared<SlotsArgs>();
+  verb.add("--sellers", args->sellers,
+           "some of null, static, incentive, myopic, myopic-bayes, blend, foresight-N, rollout-N, "
+           "hindsight, trained; differences are to the first")
+      .show_default();
+  verb.add("--policy", args->policy, "the policy file of the seller trained");
+  verb.add("--families", args->families, "markets to compare on, as in city,delivery,csv");
+  verb.add("--sizes", args->sizes, "customers and vehicles to compare on, as in 30:4,60:6");
+  verb.add("--episodes", args->episodes, "episodes of each market")
+      .within(1, 10'000'000)
+      .show_default();
+  verb.add("--seed", args->seed, "seed of the episodes (default 0)");
+  verb.add("--threads", args->threads, "threads").within(1, 1024).show_default();
+  verb.add_repeated("--set", args->assignments, "set a key of the env slots: --set env.days=2");
+  verb.add_flag("--json", args->json, "a line of JSON per market");
+  return [args] { return run_slots(*args); };
+}
+
+}  // namespace penstock::booking

@@ -1,0 +1,142 @@
+#include "penstock/domains/booking/slots/contest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "penstock/core/base/json_value.h"
+#include "penstock/core/base/stopwatch.h"
+#include "penstock/core/base/student.h"
+
+namespace penstock::booking {
+namespace {
+
+constexpr double kContestCents = 100;
+
+SlotScore play_episode(const SlotMarket& market, SlotSeller& seller, std::uint64_t seed,
+                       SlotDay& day) {
+  SlotScore score;
+  day.begin(market, seed);
+  while (!day.over()) {
+    day.quote();
+    const Stopwatch watch;
+    const SlotOffer offer = seller.offer(day);
+    score.seconds += watch.seconds();
+    day.sell(offer.fees, offer.withheld);
+  }
+  const SlotTally& tally = day.tally();
+  score.profit = static_cast<double>(tally.profit) / kContestCents;
+  score.calls = tally.calls;
+  score.sold = tally.sold;
+  score.fees = static_cast<double>(tally.fees) / kContestCents;
+  score.cost = static_cast<double>(day.cost()) / kContestCents;
+  return score;
+}
+
+/// A row of the table.
+struct SellerLine {
+  Estimate profit;
+  Estimate difference;
+  double sold = 0;  // share of the calls
+  double fee = 0;   // per sale
+  double cost = 0;
+  double decision_ms = 0;
+  double half = 0;  // standard errors of half an interval
+};
+
+SellerLine line_of(const SellerScores& seller, const SellerScores& versus) {
+  SlotScore sum;
+  std::vector<double> profits;
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < seller.episodes.size(); ++i) {
+    const SlotScore& one = seller.episodes[i];
+    profits.push_back(one.profit);
+    differences.push_back(one.profit - versus.episodes[i].profit);
+    sum.calls += one.calls;
+    sum.sold += one.sold;
+    sum.fees += one.fees;
+    sum.cost += one.cost;
+    sum.seconds += one.seconds;
+  }
+  const double sold = std::max(sum.sold, 1.0);
+  return {.profit = estimate(profits),
+          .difference = estimate(differences),
+          .sold = sum.sold / sum.calls,
+          .fee = sum.fees / sold,
+          .cost = sum.cost / sold,
+          .decision_ms = 1000 * sum.seconds / sum.calls,
+          .half = student_quantile(std::max<std::size_t>(profits.size() - 1, 1))};
+}
+
+const SellerScores& named(const SlotContest& contest) {
+  return *std::ranges::find(contest.sellers, contest.versus, &SellerScores::name);
+}
+
+Json interval_json(const Estimate& found, double half) {
+  return {{"mean", found.mean},
+          {"low", found.mean - half * found.std_error},
+          {"high", found.mean + half * found.std_error}};
+}
+
+}  // namespace
+
+SlotContest play_contest(const SlotMarket& market, const std::vector<NamedSeller>& sellers,
+                         std::int64_t episodes, std::uint64_t seed, ThreadPool& pool) {
+  SlotContest contest{.family = market.config().family,
+                      .customers = market.config().customers,
+                      .vehicles = market.config().vehicles,
+                      .versus = sellers.at(0).name};
+  for (const NamedSeller& seller : sellers) {
+    SellerScores scores{.name = seller.name,
+                        .episodes = std::vector<SlotScore>(static_cast<std::size_t>(episodes))};
+    const std::size_t workers = std::min(pool.size(), scores.episodes.size());
+    pool.run(workers, [&](std::size_t worker) {
+      const std::unique_ptr<SlotSeller> own = seller.make();
+      SlotDay day;
+      for (std::size_t i = worker; i < scores.episodes.size(); i += workers) {
+        scores.episodes[i] = play_episode(market, *own, episode_seed(seed, 0, i), day);
+      }
+    });
+    contest.sellers.push_back(std::move(scores));
+  }
+  return contest;
+}
+
+std::string SlotContest::text() const {
+  std::string out = fmt::format(
+      "{}, {} customers, {} vehicles, {} episodes; 95 % intervals, differences to {} on the same "
+      "episodes\n{:<14} {:>18} {:>18} {:>6} {:>6} {:>6} {:>10}\n",
+      family, customers, vehicles, named(*this).episodes.size(), versus, "seller", "profit",
+      "difference", "sold", "fee", "cost", "ms/call");
+  for (const SellerScores& seller : sellers) {
+    const SellerLine line = line_of(seller, named(*this));
+    out += fmt::format(
+        "{:<14} {:>9.2f} ± {:<6.2f} {:>9.2f} ± {:<6.2f} {:>6.3f} {:>6.2f} {:>6.2f} "
+        "{:>10.3f}\n",
+        seller.name, line.profit.mean, line.half * line.profit.std_error, line.difference.mean,
+        line.half * line.difference.std_error, line.sold, line.fee, line.cost, line.decision_ms);
+  }
+  return out;
+}
+
+std::string SlotContest::json() const {
+  Json rows = Json::array();
+  for (const SellerScores& seller : sellers) {
+    const SellerLine line = line_of(seller, named(*this));
+    rows.push_back({{"seller", seller.name},
+                    {"profit", interval_json(line.profit, line.half)},
+                    {"difference", interval_json(line.difference, line.half)},
+                    {"sold", line.sold},
+                    {"fee", line.fee},
+                    {"cost", line.cost},
+                    {"ms", line.decision_ms}});
+  }
+  return to_text(Json{{"family", family},
+                      {"customers", customers},
+                      {"vehicles", vehicles},
+                      {"episodes", named(*this).episodes.size()},
+                      {"versus", versus},
+                      {"sellers", rows}});
+}
+
+}  // namespace penstock::booking

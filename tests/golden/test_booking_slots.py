@@ -1,0 +1,54 @@
+"""`penstock booking slots` and the script of the benchmark's table, on a few episodes."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SELLERS = ["null", "static", "incentive", "myopic", "myopic-bayes", "blend", "foresight-2", "rollout-1", "hindsight"]
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_sellers_meet_the_same_callers_and_threads_do_not_matter(penstock):
+    common = ["booking", "slots", "--families", "city,delivery", "--sizes", "10:2,15:3", "--episodes", 2, "--json",
+              "--sellers", ",".join(SELLERS), "--set", "env.rounds=5"]
+    one = lines(penstock(*common).stdout)
+    two = lines(penstock(*common, "--threads", 2).stdout)
+    assert [(x["family"], x["customers"], x["vehicles"]) for x in one] == [
+        ("city", 10, 2), ("city", 15, 3), ("delivery", 10, 2), ("delivery", 15, 3)]
+    for a, b in zip(one, two):
+        assert [x["seller"] for x in a["sellers"]] == SELLERS
+        for x, y in zip(a["sellers"], b["sellers"]):
+            assert {**x, "ms": 0} == {**y, "ms": 0}
+            assert x["profit"]["low"] <= x["profit"]["mean"] <= x["profit"]["high"]
+            versus = a["sellers"][0]["profit"]["mean"]
+            assert abs(x["difference"]["mean"] - (x["profit"]["mean"] - versus)) < 1e-6
+
+
+def test_the_table_of_the_benchmark_is_one_command(penstock):
+    environment = {**os.environ, "PENSTOCK": str(penstock.exe)}
+    run = subprocess.run([ROOT / "scripts" / "slots-table", "--episodes", "1", "--sizes", "20:3", "--sellers", "null,blend", "--json"],
+                         env=environment, capture_output=True, text=True, check=True)
+    assert [x["family"] for x in lines(run.stdout)] == ["city", "delivery", "csv"]
+
+
+def test_a_trained_policy_sells_at_other_sizes_than_its_own(penstock, tmp_path):
+    penstock("train", "--recipe", "slots", "--set", "env.num_envs=8", "--set", "total_timesteps=1024", "--set", "env.customers=20",
+             "--set", "run.eval_episodes=1", "--run-dir", tmp_path / "run")
+    policy = tmp_path / "policy.safetensors"
+    penstock("export", tmp_path / "run", "--out", policy)
+    told = lines(penstock("booking", "slots", "--policy", policy, "--sellers", "null,trained", "--episodes", 1, "--sizes", "5:1,40:4",
+                          "--set", "env.days=3", "--set", "env.slots=5", "--json").stdout)
+    assert [x["sellers"][1]["seller"] for x in told] == ["trained", "trained"]
+
+
+def test_faults_name_the_remedy(penstock):
+    common = ["booking", "slots", "--episodes", 1]
+    assert "did you mean 'myopic'" in penstock(*common, "--sellers", "myopc", code=2).stderr
+    assert "60:6" in penstock(*common, "--sizes", "60", code=2).stderr
+    assert "penstock export" in penstock(*common, "--sellers", "trained", code=2).stderr
+    assert "at most 16" in penstock(*common, "--set", "env.days=4", code=2).stderr
