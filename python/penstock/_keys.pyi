@@ -44,6 +44,7 @@ class EnvKeys(TypedDict, total=False):
     macro: bool
     mask: Literal["none", "known", "bayes", "learnt"]
     board_weights: bool
+    belief: bool
     generator: Literal["city", "delivery", "clustered", "solomon", "ortec", "csv"]
     file: str
     mode: Literal["ride", "deliver"]
@@ -65,7 +66,6 @@ class EnvKeys(TypedDict, total=False):
     prices: Literal["insertion", "relocate"]
     obs: Literal["list", "hist", "set"]
     values: bool
-    belief: bool
     people: int
     strangers: bool
     stay_days: int
@@ -152,6 +152,7 @@ class EnvSection(object):
     macro: bool
     mask: Literal["none", "known", "bayes", "learnt"]
     board_weights: bool
+    belief: bool
     generator: Literal["city", "delivery", "clustered", "solomon", "ortec", "csv"]
     file: str
     mode: Literal["ride", "deliver"]
@@ -173,7 +174,6 @@ class EnvSection(object):
     prices: Literal["insertion", "relocate"]
     obs: Literal["list", "hist", "set"]
     values: bool
-    belief: bool
     people: int
     strangers: bool
     stay_days: int

@@ -46,6 +46,23 @@ def test_play_as_json(penstock):
     assert penstock.json("cage2", "play", "--blue", "sleep", "--red", "sleep")["return"] == 0
 
 
+def test_beliefs_as_json(penstock):
+    """Blue sees neither the attacker nor its sessions, and infers both."""
+    asked = ("cage2", "play", "--blue", "sleep", "--red", "bline", "--steps", 20)
+    episode = penstock.json(*asked, "--belief", 64)["episode"]
+    first, last = episode[0]["belief"], episode[-1]["belief"]
+    assert first["red"] == {"bline": 0.3333, "meander": 0.3333, "sleep": 0.3333} and first["exact"]
+    assert last["red"]["bline"] == 1 and last["hypotheses"] >= 1
+    for step in episode:
+        for host, truth in step["sessions"].items():
+            believed = step["belief"]["hosts"][host]
+            assert believed["session"] > 0 and (believed["privileged"] > 0 or truth["privileged"] == 0)
+    assert "belief" not in penstock.json(*asked)["episode"][0]
+    assert "add --json" in penstock(*asked, "--belief", 8, code=2).stderr
+    refused = penstock(*asked, "--belief", 8, "--json", "--set", "env.mix=[0,1,1]", code=78).stderr
+    assert "bline has no weight" in refused
+
+
 def test_a_picture_of_every_step(penstock, tmp_path):
     penstock("cage2", "play", "--steps", 40, "--red", "meander", "--svg", tmp_path / "new" / "folder")
     pictures = sorted((tmp_path / "new" / "folder").iterdir())

@@ -235,6 +235,11 @@ def test_what_an_agent_cannot_know_is_refused(penstock, tmp_path):
     message = penstock("cage2", "export", tmp_path / "run", "--out", tmp_path / "agent", code=2).stderr
     assert "train with env.fix_remove_flag = false" in message and not (tmp_path / "agent").exists()
     penstock("cage2", "play", "--blue", tmp_path / "run", "--steps", 3)
+    penstock("train", "--recipe", "cage2-defender", *SMALL, "--total-timesteps", 3_200, "--run-dir", tmp_path / "believer",
+             "--set", "env.num_hypotheses=8")
+    message = penstock("cage2", "export", tmp_path / "believer", "--out", tmp_path / "agent", code=2).stderr
+    assert "train with env.num_hypotheses = 0" in message and not (tmp_path / "agent").exists()
+    penstock("cage2", "play", "--blue", tmp_path / "believer", "--steps", 3)
     (tmp_path / "file").write_text("")
     assert "not a run directory" in penstock("cage2", "export", tmp_path / "absent", code=65).stderr
 

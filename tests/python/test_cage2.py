@@ -75,3 +75,14 @@ def test_the_trainer_is_the_search():
     command = cage2.ParallelWorkflowRLTrainer(n_workflows=3, red="meander").command()
     assert command[3:5] == ["cage2", "search"] and command[-1] == "--json"
     assert command[command.index("--n-workflows") + 1] == "3" and command[command.index("--red") + 1] == "meander"
+
+
+def test_beliefs_are_a_part_of_what_a_defender_sees():
+    envs = penstock.VectorEnv("cage2_defender", 3, num_hypotheses=16, red="bline")
+    obs, _ = envs.reset(seed=1)
+    assert obs["belief"].shape == (3, 56)
+    assert np.allclose(obs["belief"][:, -4:-1], [10 / 21, 10 / 21, 1 / 21])  # env.mix, whoever plays
+    for _ in range(12):
+        obs, *_ = envs.step([0] * 3)
+    assert (obs["belief"][:, -4] > 0.99).all() and (obs["belief"] <= 1.0001).all()
+    envs.close()

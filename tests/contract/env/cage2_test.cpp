@@ -57,6 +57,7 @@ TEST_CASE("cage2_defender keeps the contract") {
     CHECK(broken(entry, {"env.red=meander", "env.rules=head", "env.wrapper=v1",
                          "env.board_weights=true"}) == "");
   }
+  SUBCASE("with beliefs") { CHECK(broken(entry, {"env.num_hypotheses=16"}) == ""); }
 }
 
 }  // namespace penstock

@@ -52,6 +52,12 @@ void require_playable(const BluePlayer& player) {
         "the run's network adds part of the observation to its preferences, which "
         "the agent does not; train one without");
   }
+  if (player.num_hypotheses > 0) {
+    throw UsageError(
+        "the run was trained with env.num_hypotheses, a filter that the agent does not have; train "
+        "with "
+        "env.num_hypotheses = 0");
+  }
   if (player.is_defender() && player.game.fix_remove_flag) {
     throw UsageError(
         "the run was trained with env.fix_remove_flag = true: whether Remove removed something is "

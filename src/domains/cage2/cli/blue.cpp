@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,23 +33,26 @@ class Scripted final : public Blue {
   ScriptedBlue script_;
 };
 
-/// A policy of `cage2`, or of `cage2_defender` with its memory and macro actions.
+/// A policy of `cage2`, or of `cage2_defender` with its memory, its belief and macro actions.
 class Trained final : public Blue {
  public:
-  Trained(const TrainedRun& run, bool sampled, bool remembers)
+  Trained(const TrainedRun& run, bool sampled, bool remembers, std::optional<BeliefFilter> filter)
       : actor_(make_actor(run.player.model)),
         row_(run.player.model->spec().obs.size()),
+        filter_(std::move(filter)),
         sampled_(sampled),
         remembers_(remembers) {}
 
   void reset(std::uint64_t seed) override {
     memory_.reset();
+    if (filter_) { filter_->reset(); }
     noise_ = {.seed = seed};
   }
 
   Decision act(ObsBits obs) override {
     write_obs(obs, std::span(row_).first(kObsSize));
     if (remembers_) { memory_.write(std::span(row_).subspan(kObsSize, Memory::kSize)); }
+    if (filter_) { filter_->write(std::span(row_).last(BeliefFilter::kSize)); }
     Decision decision;
     float log_prob = 0;
     actor_->act({.count = 1, .obs = row_},
@@ -62,12 +66,14 @@ class Trained final : public Blue {
 
   void note(std::int64_t action, Flag flag, ObsBits obs) override {
     memory_.note(action, flag, obs);
+    if (filter_) { filter_->note(action, flag, obs); }
   }
 
  private:
   std::unique_ptr<Actor> actor_;
   std::vector<float> row_;  // [F]
   Memory memory_;
+  std::optional<BeliefFilter> filter_;
   ActionNoise noise_;
   bool sampled_;
   bool remembers_;
@@ -79,7 +85,7 @@ const std::string& env_of(const TrainedRun& run) { return run.plan->config().env
 
 /// Those of the settings that are keys of this config.
 template <class Config>
-Simulator::Config game_from(const Settings& settings) {
+Config config_from(const Settings& settings) {
   Config config;
   std::vector<Field> fields = fields_of(config, "env.");
   Settings own;
@@ -88,17 +94,22 @@ Simulator::Config game_from(const Settings& settings) {
     if (std::ranges::any_of(fields, same)) { own.append(setting); }
   }
   penstock::apply(fields, own);
-  return static_cast<const Simulator::Config&>(config);
+  return config;
 }
 
 Simulator::Config game_of(const TrainedRun& run) {
   const std::string& env = env_of(run);
-  if (env == kDefender) { return game_from<DefenderEnv::Config>(run.settings); }
-  if (env == "cage2") { return game_from<Simulator::Config>(run.settings); }
+  if (env == kDefender) { return config_from<DefenderEnv::Config>(run.settings); }
+  if (env == "cage2") { return config_from<Simulator::Config>(run.settings); }
   throw UsageError(
       fmt::format("the run's env is {}: only policies of cage2_defender and cage2 can do this; "
                   "train one with: penstock train --recipe cage2-defender",
                   env));
+}
+
+std::optional<BeliefFilter> filter_of(const BluePlayer& player) {
+  if (player.num_hypotheses == 0) { return {}; }
+  return BeliefFilter(player.game, static_cast<std::size_t>(player.num_hypotheses));
 }
 
 }  // namespace
@@ -106,7 +117,10 @@ Simulator::Config game_of(const TrainedRun& run) {
 bool BluePlayer::is_defender() const { return run != nullptr && env_of(*run) == kDefender; }
 
 BluePlayer scripted_blue(const std::string& name) {
-  return {.run = nullptr, .blue = std::make_unique<Scripted>(script_of(name)), .game = {}};
+  return {.run = nullptr,
+          .blue = std::make_unique<Scripted>(script_of(name)),
+          .game = {},
+          .num_hypotheses = 0};
 }
 
 BluePlayer trained_blue(const BlueChoice& choice, const Catalog& catalog) {
@@ -115,7 +129,11 @@ BluePlayer trained_blue(const BlueChoice& choice, const Catalog& catalog) {
       open_run({.dir = choice.name, .checkpoint = choice.checkpoint}, catalog,
                [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); }));
   player.game = game_of(*player.run);
-  player.blue = std::make_unique<Trained>(*player.run, choice.sampled, player.is_defender());
+  if (player.is_defender()) {
+    player.num_hypotheses = config_from<DefenderEnv::Config>(player.run->settings).num_hypotheses;
+  }
+  player.blue = std::make_unique<Trained>(*player.run, choice.sampled, player.is_defender(),
+                                          filter_of(player));
   return player;
 }
 

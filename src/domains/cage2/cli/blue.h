@@ -41,6 +41,7 @@ struct BluePlayer {
   std::unique_ptr<TrainedRun> run;  // none: a script
   std::unique_ptr<Blue> blue;       // needs the run
   Simulator::Config game;           // of a run: what it was trained on; of a script: the defaults
+  std::int64_t num_hypotheses = 0;  // of the policy's filter, by the rules of `game`; 0: none
 
   /// Whether the policy has the memory and the macro actions of `cage2_defender`.
   [[nodiscard]] bool is_defender() const;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "domains/cage2/cli/blue.h"
 #include "domains/cage2/cli/episode_page.h"
@@ -23,8 +24,9 @@ struct PlayArgs {
   BlueChoice blue;
   std::uint64_t seed = 0;
   std::int64_t episodes = 1;
-  std::string svg;   // a folder, or nothing
-  std::string html;  // a file, or nothing
+  std::string svg;          // a folder, or nothing
+  std::string html;         // a file, or nothing
+  std::int64_t belief = 0;  // hypotheses about red; 0: nobody asks
   bool all_hosts = false;
   bool json = false;
   Settings settings;
@@ -45,20 +47,31 @@ std::string title_of(const PlayArgs& args, const Simulator::Config& config, std:
                      config.rules, config.wrapper, seed);
 }
 
+/// What is played, and by whom.
+struct Game {
+  BluePlayer player;
+  Simulator simulator;
+  std::optional<BeliefFilter> filter;
+};
+
 /// One episode; `tell` is called before the first step and after each.
-Scene play_episode(BluePlayer& player, Simulator& simulator, Scene scene, std::uint64_t seed,
+Scene play_episode(Game& game, Scene scene, std::uint64_t seed,
                    const std::function<void(const Scene&, const Decision&)>& tell) {
   std::array<float, kObsSize> row{};
+  Simulator& simulator = game.simulator;
+  Blue& blue = *game.player.blue;
   simulator.reset(seed, {row, {}});
-  player.blue->reset(seed);
+  blue.reset(seed);
+  if (game.filter) { game.filter->reset(); }
   tell(scene, {});
   while (scene.step < scene.num_steps) {
     ++scene.step;
-    const Decision decision = player.blue->act(simulator.obs());
+    const Decision decision = blue.act(simulator.obs());
     scene.action = decision.action;
     scene.trace = simulator.advance(scene.action);
     scene.total_tenths += scene.trace.cost_tenths;
-    player.blue->note(scene.action, scene.trace.blue_flag, simulator.obs());
+    blue.note(scene.action, scene.trace.blue_flag, simulator.obs());
+    if (game.filter) { game.filter->note(scene.action, scene.trace.blue_flag, simulator.obs()); }
     tell(scene, decision);
   }
   return scene;
@@ -85,10 +98,18 @@ void print_mean(const std::vector<int>& costs) {
   fmt::print("mean of {} episodes: {:.2f}\n", costs.size(), -sum / n / 10);
 }
 
+std::optional<BeliefFilter> filter_for(const PlayArgs& args, const Simulator::Config& config) {
+  if (args.belief == 0) { return {}; }
+  if (!args.json && args.html.empty()) {
+    throw UsageError("--belief: only JSON tells beliefs; add --json");
+  }
+  return BeliefFilter(config, static_cast<std::size_t>(args.belief));
+}
+
 Exit play(const PlayArgs& args, const Catalog& catalog) {
   BluePlayer player = make_blue(args.blue, catalog);
   const Simulator::Config config = config_of(args, player);
-  Simulator simulator(config);
+  Game game{std::move(player), Simulator(config), filter_for(args, config)};
   if (!args.svg.empty()) { make_folder(args.svg, "--svg"); }
   std::vector<int> costs;
   for (std::int64_t i = 0; i < args.episodes; ++i) {
@@ -96,13 +117,14 @@ Exit play(const PlayArgs& args, const Catalog& catalog) {
     GameLog log(args.blue.name, config, seed);
     const Scene first{.num_steps = static_cast<int>(config.max_steps),
                       .title = title_of(args, config, seed),
-                      .simulator = simulator};
-    const Scene last = play_episode(player, simulator, first, seed,
-                                    [&](const Scene& scene, const Decision& decision) {
-                                      if (i == 0) { draw(args, scene); }
-                                      log.add(scene, decision);
-                                      if (!args.json) { print_episode(args, scene); }
-                                    });
+                      .simulator = game.simulator,
+                      .filter = game.filter ? &*game.filter : nullptr};
+    const Scene last =
+        play_episode(game, first, seed, [&](const Scene& scene, const Decision& decision) {
+          if (i == 0) { draw(args, scene); }
+          log.add(scene, decision);
+          if (!args.json) { print_episode(args, scene); }
+        });
     costs.push_back(last.total_tenths);
     const std::string line = log.line();
     if (i == 0 && !args.html.empty()) { replace_text(args.html, episode_page(first.title, line)); }
@@ -144,6 +166,9 @@ Verb play_verb(Options& app, const Catalog& catalog) {
   verb.add("--svg", args->svg,
            "folder for a picture of every step of the first episode: step-000.svg, ...");
   verb.add("--html", args->html, "one page of the first episode, with a slider over its steps");
+  verb.add("--belief", args->belief,
+           "tell what Blue can infer of red, with at most as many hypotheses (--json)")
+      .within(1, 100'000);
   verb.add_flag("--all-hosts", args->all_hosts, "list hosts without news too");
   verb.add_flag("--json", args->json, "one line of JSON on stdout for each episode");
   return {&verb, [args, &catalog] { return play(*args, catalog); }};

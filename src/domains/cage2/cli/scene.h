@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/domains/cage2/sim/belief.h"
 #include "penstock/domains/cage2/sim/simulator.h"
 
 namespace penstock::cage2 {
@@ -16,6 +17,7 @@ struct Scene {
   Simulator::Trace trace;
   int total_tenths = 0;  // what the episode has cost so far, times ten
   const Simulator& simulator;
+  const BeliefFilter* filter = nullptr;  // none: nobody asks what Blue can infer
 };
 
 /// "-1.1", from ten times a cost.

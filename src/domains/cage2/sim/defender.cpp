@@ -31,11 +31,16 @@ DefenderEnv::Config::Config() {
 }
 
 DefenderEnv::DefenderEnv(const Config& config)
-    : simulator_(config), max_steps_(config.max_steps), board_weights_(config.board_weights) {}
+    : simulator_(config), max_steps_(config.max_steps), board_weights_(config.board_weights) {
+  if (config.num_hypotheses > 0) {
+    filter_.emplace(config, static_cast<std::size_t>(config.num_hypotheses));
+  }
+}
 
 EnvSpec DefenderEnv::spec() const {
   EnvSpec spec{Layout({{"obs", {kObsSize}}, {"memory", {Memory::kSize}}}), Discrete{kNumMacros},
                max_steps_};
+  if (filter_) { spec.obs.append("belief", {BeliefFilter::kSize}); }
   spec.stats = {"game_return"};
   return spec;
 }
@@ -43,6 +48,7 @@ EnvSpec DefenderEnv::spec() const {
 void DefenderEnv::reset(std::uint64_t seed, Row row) {
   simulator_.reset(seed, {row.obs.first(kObsSize), {}});
   memory_.reset();
+  if (filter_) { filter_->reset(); }
   cost_tenths_ = 0;
   write(row);
 }
@@ -52,6 +58,7 @@ Outcome DefenderEnv::step(std::int64_t macro, Row row) {
   const std::int64_t action = macro_action(macro, memory_);
   const Simulator::Trace trace = simulator_.advance(action);
   memory_.note(action, trace.blue_flag, simulator_.obs());
+  if (filter_) { filter_->note(action, trace.blue_flag, simulator_.obs()); }
   cost_tenths_ += trace.cost_tenths;
   write(row);
   return {.reward = -trace.cost_tenths * weight / 10.0F,
@@ -61,6 +68,7 @@ Outcome DefenderEnv::step(std::int64_t macro, Row row) {
 void DefenderEnv::write(Row row) const {
   write_obs(simulator_.obs(), row.obs.first(kObsSize));
   memory_.write(row.obs.subspan(kObsSize, Memory::kSize));
+  if (filter_) { filter_->write(row.obs.subspan(kObsSize + Memory::kSize, BeliefFilter::kSize)); }
 }
 
 }  // namespace penstock::cage2

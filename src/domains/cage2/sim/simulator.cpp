@@ -10,12 +10,11 @@
 namespace penstock::cage2 {
 namespace {
 
-constexpr HostSet kGreenHosts = kSubnetHosts[static_cast<int>(Subnet::user)] | kEnterpriseServers;
-
 /// A chance as a bound for 32 random bits.
 constexpr std::uint32_t chance(double p) { return static_cast<std::uint32_t>(p * 0x1.0p32); }
-constexpr std::uint32_t kTakesBest = chance(0.75);
-constexpr std::uint32_t kIsDetected = chance(0.95);
+constexpr double kBestChance = 0.75;
+constexpr std::uint32_t kTakesBest = chance(kBestChance);
+constexpr std::uint32_t kIsDetected = chance(kDetectionChance);
 
 /// Exploits from the least to the most liked.
 constexpr std::array<Exploit, kNumExploits> kByWeight = {
@@ -87,6 +86,12 @@ std::array<std::uint32_t, 3> weights_of(const Simulator::Config& config) {
 }
 
 }  // namespace
+
+double exploit_chance(std::uint8_t options, std::uint8_t exploit) {
+  const int others = std::popcount(options) - 1;
+  if (others == 0) { return 1; }
+  return exploit == kBest[options] ? kBestChance : (1 - kBestChance) / others;
+}
 
 void write_obs(ObsBits obs, std::span<float> row) {
   for (std::size_t h = 0; h < kNumHosts; ++h, obs >>= 4) {

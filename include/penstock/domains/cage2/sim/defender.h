@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 
+#include "penstock/domains/cage2/sim/belief.h"
 #include "penstock/domains/cage2/sim/memory.h"
 #include "penstock/domains/cage2/sim/simulator.h"
 
@@ -26,6 +28,7 @@ class DefenderEnv {
     /// red = mix of 10, 10 and 1, wrapper = v2, rules = leaderboard.
     Config();
     bool board_weights = false;
+    std::int64_t num_hypotheses = 0;
 
     template <class Visitor>
     void fields(Visitor& visit) {
@@ -33,13 +36,17 @@ class DefenderEnv {
       visit("board_weights", board_weights,
             "a step's reward counts as often as the leader board counts it: three times among the "
             "first 30, twice up to 50");
+      visit("num_hypotheses", num_hypotheses,
+            "most hypotheses of a filter whose beliefs about red are a part of the observation; 0: "
+            "no filter",
+            Range{0, 100000});
     }
   };
 
   /// Throws ConfigError.
   explicit DefenderEnv(const Config& config);
 
-  /// Parts "obs" {52} and "memory"; the statistic game_return.
+  /// Parts "obs" {52}, "memory" and, where it is asked for, "belief"; the statistic game_return.
   [[nodiscard]] EnvSpec spec() const;
   /// The same seed is the same game as of Simulator.
   void reset(std::uint64_t seed, Row row);
@@ -50,12 +57,14 @@ class DefenderEnv {
   /// For tests and pictures; a policy must not look at it.
   [[nodiscard]] const Simulator& simulator() const { return simulator_; }
   [[nodiscard]] const Memory& memory() const { return memory_; }
+  [[nodiscard]] const std::optional<BeliefFilter>& filter() const { return filter_; }
   /// Unweighted.
   [[nodiscard]] double game_return() const { return -static_cast<double>(cost_tenths_) / 10.0; }
 
   template <class Archive>
   void state(Archive& archive) {
     archive(simulator_, memory_, cost_tenths_);
+    if (filter_) { archive(*filter_); }
   }
 
  private:
@@ -63,6 +72,7 @@ class DefenderEnv {
 
   Simulator simulator_;
   Memory memory_;
+  std::optional<BeliefFilter> filter_;
   std::int64_t cost_tenths_ = 0;  // of the episode so far, unweighted
   std::int64_t max_steps_;
   bool board_weights_;

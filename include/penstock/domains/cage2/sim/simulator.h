@@ -128,6 +128,15 @@ class Simulator {
   bool green_;
 };
 
+/// What chance decides, for those who reckon with what red may have done.
+/// An exploit is taken with this chance among `options`, one bit each, of which it is one.
+double exploit_chance(std::uint8_t options, std::uint8_t exploit);
+/// Blue is told of an exploit's process.
+constexpr double kDetectionChance = 0.95;
+/// Green scans one of these in this share of the steps.
+constexpr double kGreenChance = 0.5;
+constexpr HostSet kGreenHosts = kSubnetHosts[static_cast<int>(Subnet::user)] | kEnterpriseServers;
+
 /// Writes the 52 bits as zeros and ones.
 /// [52], host by host.
 void write_obs(ObsBits obs, std::span<float> row);
