@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -206,7 +205,6 @@ std::vector<std::string> names_in(const std::string& path) {
     names.push_back(it->path().filename().string());
   }
   if (error) { throw_io("list", path, error.value()); }
-  std::sort(names.begin(), names.end());
   return names;
 }
 

@@ -64,7 +64,7 @@ void remove_path(const std::string& path);
 
 /// False only when it is not there; any other trouble is an IoError.
 bool exists(const std::string& path);
-/// Names in a directory, sorted.
+/// Names in a directory, in any order.
 std::vector<std::string> names_in(const std::string& path);
 /// Bytes of a regular file; anything else is an IoError.
 std::uint64_t file_size(const std::string& path);

@@ -137,6 +137,7 @@ TEST_CASE("fault 26: hostile headers are refused by name and before memory is as
   CHECK(contains(one(tensor("a", "[1]", "[0]")), "'a': data_offsets are not two"));
   CHECK(contains(one(tensor("a", "[1]", "[0,4]", "BF16")), "'a': dtype BF16 is not one of F32"));
   CHECK(contains(one(a + "," + a), "'a' is there twice"));
+  CHECK(contains(one(a + "," + tensor("b", "[1]", "[0,4]") + "," + a), "'a' is there twice"));
   CHECK(contains(one(a + "," + tensor("b", "[1]", "[0,4]")), "overlaps"));
   CHECK(contains(one(tensor("a", "[0]", "[2,2]")), "leaves a hole"));
   CHECK(contains(one(""), "4 bytes belong to no tensor"));
