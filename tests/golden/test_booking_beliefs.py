@@ -147,3 +147,26 @@ def test_menus_by_expected_margin(penstock, tmp_path):
             margin = by_hand.expected_margin(TASTES, belief, shown, [margins[i] - paid[i] for i in numbers])
             assert told["advice"]["margin"] == pytest.approx(margin, abs=0.05) and margin >= best - 1e-9
         assert differing > 0
+
+
+def test_answers_are_a_log_that_a_backtest_reads(penstock, service, tmp_path):
+    shown = {"customer": "c1", "offered": [SLOTS[0] | {"fee": 2.5}, SLOTS[3]]}
+    for day in range(6):
+        for number in range(3):
+            order = job(f"o{day}.{number}", revenue=30.5)
+            body = {"job": order, **shown}
+            if number == 2:
+                post(service, "decline", body)
+            else:
+                post(service, "commit", {**body, "slot": {"window": WINDOWS[3 * number]}})
+            service.set_clock(service.now_ms + 1000)
+        service.set_clock(service.now_ms + 86_400_000)
+    post(service, "decline", {"id": "unknown place", **shown})
+    log = service.ask.ask("GET", "/v1/answers.csv")[1]
+    rows = log.splitlines()
+    assert len(rows) == 1 + 6 * 3 * 2
+    assert rows[1] == "1,2026-12-01,c1,2026-11-30T00:53:20,300,08:00:00,10:00:00,13.45,52.52,1,2.5,30.5,yes"
+    assert [row.rsplit(",", 1)[1] for row in rows[1:7]] == ["yes", "no", "no", "yes", "no", "no"]
+    (tmp_path / "log.csv").write_text(log)
+    told = json.loads(penstock("booking", "backtest", tmp_path / "log.csv", "--fleet", service.fleet, "--json", "--draws", 2).stdout)
+    assert (told["days"], told["calls"]) == (6, 18) and told["policies"][0]["bookings"] == 2

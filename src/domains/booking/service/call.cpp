@@ -129,8 +129,10 @@ void read_by_id(const JsonField& body, ChangeCall& call) {
 }
 
 void read_decline(const JsonField& body, ChangeCall& call) {
-  body.require_object({"id", "customer", "offered", "key", "if_version"});
-  call.id = read_id(body.at("id"));
+  body.require_object(
+      {"id", "job", "shipment", "slot_of", "customer", "offered", "key", "if_version"});
+  if (has_wish(body)) { call.wish = read_wish(body); }
+  call.id = call.wish ? call.wish->id : read_id(body.at("id"));
   call.showing = read_showing(body);
 }
 

@@ -54,6 +54,8 @@ void add_routes(http::Server& server, Service& service) {
   server.answer_by_worker("GET", "/v1/plans", [&](const Request&) { return service.list(); });
   server.answer_by_worker("GET", "/v1/plans/{id}",
                           [&](const Request& request) { return service.show(request.id); });
+  server.answer_by_worker("GET", "/v1/answers.csv",
+                          [&](const Request&) { return service.answers(); });
   server.answer_by_worker("GET", "/v1/customers/{id}",
                           [&](const Request& request) { return service.customer(request.id); });
   server.answer_by_worker("POST", "/v1/plans/{id}/quote", [&](const Request& request) {

@@ -80,16 +80,16 @@ std::int32_t Day::place_in(const Showing& showing, const TimeWindow& window) con
 }
 
 std::optional<StoredChoice> Day::choice_of(const std::optional<Showing>& showing,
-                                           std::int32_t taken, std::int64_t now_ms) const {
+                                           std::int32_t taken, const std::string& wish,
+                                           std::int64_t now_ms) const {
   if (!showing) { return {}; }
   std::vector<Slot> slots = showing->slots;
   for (Slot& slot : slots) {
     if (slot.date.empty()) { slot.date = date(); }
   }
-  return StoredChoice{
-      .customer = showing->customer,
-      .text = to_text(
-          Json{{"offered", slots_json(slots)}, {"taken", taken}, {"today", date_of(now_ms)}})};
+  Json text = {{"offered", slots_json(slots)}, {"taken", taken}, {"today", date_of(now_ms)}};
+  if (!wish.empty()) { text["wish"] = parse_json(wish); }
+  return StoredChoice{.customer = showing->customer, .text = to_text(text)};
 }
 
 Outcome Day::apply(const ChangeCall& call, std::int64_t now_ms) {
@@ -142,7 +142,8 @@ Outcome Day::commit(const ChangeCall& call, std::int64_t now_ms) {
     if (call.wish) {
       Outcome outcome = place(call, 0);
       if (outcome.changed && call.showing) {
-        outcome.choice = choice_of(call.showing, place_in(*call.showing, *call.window), now_ms);
+        outcome.choice = choice_of(call.showing, place_in(*call.showing, *call.window),
+                                   wish_text(*call.wish), now_ms);
       }
       return outcome;
     }
@@ -157,7 +158,9 @@ Outcome Day::commit(const ChangeCall& call, std::int64_t now_ms) {
   booking.expires_ms = 0;
   const std::optional<Showing> showing = std::exchange(booking.showing, std::nullopt);
   Outcome outcome = changed(call.id, Json::object());
-  if (showing) { outcome.choice = choice_of(showing, place_in(*showing, booking.window), now_ms); }
+  if (showing) {
+    outcome.choice = choice_of(showing, place_in(*showing, booking.window), booking.text, now_ms);
+  }
   return outcome;
 }
 
@@ -204,14 +207,16 @@ Outcome Day::decline(const ChangeCall& call, std::int64_t now_ms) {
   const auto found = bookings_.find(call.id);
   if (found == bookings_.end()) {
     return {.answer = {{"id", call.id}, {"state", "declined"}},
-            .choice = choice_of(call.showing, kNoPurchase, now_ms)};
+            .choice = choice_of(call.showing, kNoPurchase, call.wish ? wish_text(*call.wish) : "",
+                                now_ms)};
   }
   if (found->second.expires_ms == 0) {
     return refuse(409, fmt::format("{} is booked: cancel it", call.id));
   }
   const std::optional<Showing> showing = call.showing ? call.showing : found->second.showing;
+  const std::string wish = found->second.text;
   Outcome outcome = end(call.id, "declined");
-  if (outcome.changed) { outcome.choice = choice_of(showing, kNoPurchase, now_ms); }
+  if (outcome.changed) { outcome.choice = choice_of(showing, kNoPurchase, wish, now_ms); }
   return outcome;
 }
 

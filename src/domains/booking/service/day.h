@@ -91,7 +91,7 @@ class Day {
   [[nodiscard]] std::string date() const { return id_.substr(id_.rfind('.') + 1); }
   [[nodiscard]] std::int32_t place_in(const Showing& showing, const TimeWindow& window) const;
   [[nodiscard]] std::optional<StoredChoice> choice_of(const std::optional<Showing>& showing,
-                                                      std::int32_t taken,
+                                                      std::int32_t taken, const std::string& wish,
                                                       std::int64_t now_ms) const;
   [[nodiscard]] Json tell_booking(const std::string& id) const;
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "domains/booking/service/advice.h"
+#include "domains/booking/service/answers_csv.h"
 #include "domains/booking/service/counters.h"
 #include "domains/booking/service/customers.h"
 #include "domains/booking/service/improver.h"
@@ -181,6 +182,14 @@ http::Response Service::customer(const std::string& id) {
   return guarded([&]() -> http::Response {
     if (!is_customer(id)) { return http::error_response(404, "no such customer"); }
     return respond(200, parts_->customers.tell(id));
+  });
+}
+
+http::Response Service::answers() {
+  constexpr std::int64_t kMostChoices = 50'000;
+  return guarded([&]() -> http::Response {
+    return {.body = answers_csv(parts_->store.all_choices(kMostChoices)),
+            .content_type = "text/csv; charset=utf-8"};
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "domains/booking/service/database.h"
 #include "penstock/core/base/errors.h"
 
@@ -172,6 +174,19 @@ std::vector<std::string> Store::choices(const std::string& customer, std::int32_
     texts.push_back(std::move(row[0]));
   }
   return texts;
+}
+
+std::vector<Store::DatedChoice> Store::all_choices(std::int64_t most) {
+  const std::lock_guard lock(mutex_);
+  std::vector<DatedChoice> all;
+  for (DatabaseRow& row : database_->run(
+           "SELECT at_ms, customer, text FROM choices ORDER BY at_ms DESC, plan, text LIMIT $1",
+           {text_of(most)})) {
+    all.push_back({.at_ms = std::stoll(row[0]),
+                   .choice = {.customer = std::move(row[1]), .text = std::move(row[2])}});
+  }
+  std::reverse(all.begin(), all.end());
+  return all;
 }
 
 void Store::forget_answers(std::int64_t before_ms) {

@@ -34,6 +34,8 @@ class Service {
   http::Response change(const std::string& verb, const std::string& plan, const std::string& body);
   http::Response show(const std::string& plan);
   http::Response list();
+  /// What was shown and taken, as a CSV for `penstock booking backtest`.
+  http::Response answers();
   /// What is believed about a customer.
   http::Response customer(const std::string& id);
   /// Counters as Prometheus reads them. Waits for nobody.

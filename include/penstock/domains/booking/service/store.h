@@ -76,6 +76,12 @@ class Store {
   std::optional<StoredAnswer> answer(const std::string& plan, const std::string& key);
   /// The texts of what a customer chose, the newest first, so many at most.
   std::vector<std::string> choices(const std::string& customer, std::int32_t most);
+  /// What anybody chose, with the moments, in their order: the newest so many.
+  struct DatedChoice {
+    std::int64_t at_ms = 0;
+    StoredChoice choice;
+  };
+  std::vector<DatedChoice> all_choices(std::int64_t most);
   /// Forgets the answers from before a time.
   void forget_answers(std::int64_t before_ms);
 

@@ -154,7 +154,7 @@ async function quote(event) {
 }
 
 async function decline() {
-  try { await tell("POST", `/v1/plans/${name()}/decline`, { id: asked.id, ...shown }); say(`${asked.id}: said no`); $("slots").replaceChildren(); }
+  try { await tell("POST", `/v1/plans/${name()}/decline`, { job: asked, ...shown }); say(`${asked.id}: said no`); $("slots").replaceChildren(); }
   catch (error) { say(error.message, true); }
 }
 
