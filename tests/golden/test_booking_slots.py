@@ -36,6 +36,13 @@ def test_the_table_of_the_benchmark_is_one_command(penstock):
     assert [x["family"] for x in lines(run.stdout)] == ["city", "delivery", "csv"]
 
 
+def test_profits_of_episodes_make_the_mean(penstock):
+    told = lines(penstock("booking", "slots", "--episodes", 3, "--sizes", "8:2", "--sellers", "null", "--json", "--profits").stdout)
+    seller = told[0]["sellers"][0]
+    assert len(seller["profits"]) == 3
+    assert abs(sum(seller["profits"]) / 3 - seller["profit"]["mean"]) < 1e-9
+
+
 def test_a_trained_policy_sells_at_other_sizes_than_its_own(penstock, tmp_path):
     penstock("train", "--recipe", "slots", "--set", "env.num_envs=8", "--set", "total_timesteps=1024", "--set", "env.customers=20",
              "--set", "run.eval_episodes=1", "--run-dir", tmp_path / "run")

@@ -23,6 +23,7 @@ struct SlotsArgs {
   int threads = 1;
   std::vector<std::string> assignments;
   bool json = false;
+  bool profits = false;
 };
 
 std::vector<std::string> split_words(const std::string& list) {
@@ -88,7 +89,7 @@ Exit run_slots(const SlotsArgs& args) {
     for (const std::string& size : or_none(args.sizes)) {
       const SlotMarket market(config_of(args, family, size));
       const SlotContest contest = play_contest(market, sellers, args.episodes, args.seed, pool);
-      fmt::print("{}\n", args.json ? contest.json() : contest.text());
+      fmt::print("{}\n", args.json ? contest.json(args.profits) : contest.text());
     }
   }
   return Exit::ok;
@@ -112,6 +113,7 @@ std::function<Exit()> add_slots_options(Options& verb) {
   verb.add("--threads", args->threads, "threads").within(1, 1024).show_default();
   verb.add_repeated("--set", args->assignments, "set a key of the env slots: --set env.days=2");
   verb.add_flag("--json", args->json, "a line of JSON per market");
+  verb.add_flag("--profits", args->profits, "with --json: the profit of every episode too");
   return [args] { return run_slots(*args); };
 }
 

@@ -119,7 +119,7 @@ std::string SlotContest::text() const {
   return out;
 }
 
-std::string SlotContest::json() const {
+std::string SlotContest::json(bool profits) const {
   Json rows = Json::array();
   for (const SellerScores& seller : sellers) {
     const SellerLine line = line_of(seller, named(*this));
@@ -130,6 +130,10 @@ std::string SlotContest::json() const {
                     {"fee", line.fee},
                     {"cost", line.cost},
                     {"ms", line.decision_ms}});
+    if (!profits) { continue; }
+    Json each = Json::array();
+    for (const SlotScore& episode : seller.episodes) { each.push_back(episode.profit); }
+    rows.back()["profits"] = std::move(each);
   }
   return to_text(Json{{"family", family},
                       {"customers", customers},

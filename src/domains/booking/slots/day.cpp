@@ -71,10 +71,9 @@ Cents SlotDay::cost_with(std::size_t day, std::int32_t request, const Insertion&
                          const RequestWindows& windows) {
   Instance& instance = episode_.instance;
   const std::int32_t first = instance.first_node(request);
-  for (std::int32_t k = 0; k < instance.stops_per_request(); ++k) {
-    instance.nodes[static_cast<std::size_t>(first + k)].window =
-        windows[static_cast<std::size_t>(k)];
-  }
+  const auto at = static_cast<std::size_t>(first);
+  instance.nodes[at].window = windows[0];
+  if (instance.mode == Mode::ride) { instance.nodes[at + 1].window = windows[1]; }
   const bool ride = instance.mode == Mode::ride;
   const auto stops = routes_[day].stops(place.vehicle);
   sequence_.clear();

@@ -80,6 +80,10 @@ TEST_CASE("a header that contradicts itself is refused with what is wrong") {
 }
 
 TEST_CASE("a network that does not fit its observation or its actions is refused") {
+  for (const int tokens : {0, 1, 2, 3}) {
+    refuses_after([tokens](Json& h, Tensors&) { h["mlp"]["tokens"] = tokens; },
+                  "tokens and actions disagree");
+  }
   refuses_after([](Json& h, Tensors&) { h["obs"][0]["shape"] = {4}; }, "does not fit");
   refuses_after([](Json& h, Tensors&) { h["mlp"]["trunk"] = {"actor.0"}; }, "does not fit");
   refuses_after([](Json& h, Tensors&) { h["mlp"]["actor"] = Json::array(); },

@@ -43,7 +43,8 @@ struct SlotContest {
   /// A table for people, and one line of JSON: profit and its difference to `versus` on the same
   /// episodes with 95 % intervals, share sold, fee and cost per sale, milliseconds per decision.
   [[nodiscard]] std::string text() const;
-  [[nodiscard]] std::string json() const;
+  /// `profits`: that of every episode too, so that other pairs can be compared.
+  [[nodiscard]] std::string json(bool profits) const;
 };
 
 /// Plays episodes 0 .. episodes - 1 of `seed` under every seller. Threads change nothing but times.
