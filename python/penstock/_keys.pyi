@@ -62,7 +62,7 @@ class EnvKeys(TypedDict, total=False):
     unserved: float
     lost: float
     oracle: str
-    versus: Literal["none", "null", "myopic"]
+    versus: Literal["none", "null", "myopic", "blend"]
     prices: Literal["insertion", "relocate"]
     obs: Literal["list", "hist", "set"]
     values: bool
@@ -170,7 +170,7 @@ class EnvSection(object):
     unserved: float
     lost: float
     oracle: str
-    versus: Literal["none", "null", "myopic"]
+    versus: Literal["none", "null", "myopic", "blend"]
     prices: Literal["insertion", "relocate"]
     obs: Literal["list", "hist", "set"]
     values: bool

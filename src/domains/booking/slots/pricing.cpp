@@ -19,6 +19,16 @@ std::array<double, kMaxSlots> insertion_costs(SlotDay& day) {
   return costs;
 }
 
+std::array<double, kMaxSlots> blended_costs(SlotDay& day) {
+  auto costs = insertion_costs(day);
+  const double passed = day.call().arrival;
+  const double usual = 2 / day.market().taste().beta;
+  for (double& cost : costs) {
+    if (cost != kWithheld) { cost = (1 - passed) * usual + passed * cost; }
+  }
+  return costs;
+}
+
 SlotOffer priced_offer(SlotDay& day, const SegmentBelief& belief, std::span<const double> costs) {
   const SlotMarket& market = day.market();
   const SlotCall& call = day.call();

@@ -76,17 +76,6 @@ class MyopicSeller final : public SlotSeller {
   bool bayes_;
 };
 
-/// What a sale costs on the whole (2 / beta) turns, as time passes, into what its insertion costs.
-std::array<double, kMaxSlots> blended_costs(SlotDay& day) {
-  auto costs = insertion_costs(day);
-  const double passed = day.call().arrival;
-  const double usual = 2 / day.market().taste().beta;
-  for (double& cost : costs) {
-    if (cost != kWithheld) { cost = (1 - passed) * usual + passed * cost; }
-  }
-  return costs;
-}
-
 class BlendSeller final : public SlotSeller {
  public:
   SlotOffer offer(SlotDay& day) override {

@@ -37,8 +37,10 @@ Outcome SlotsEnv::step(std::span<const std::int64_t> levels, Row row) {
 /// The seller that is compared with serves the same callers, who are of the same mind.
 Cents SlotsEnv::step_rival() {
   SlotOffer offer;
-  if (market_->config().versus == "myopic") {
-    offer = priced_offer(*rival_, rival_->call().belief, insertion_costs(*rival_));
+  if (market_->config().versus != "null") {
+    const bool blend = market_->config().versus == "blend";
+    offer = priced_offer(*rival_, rival_->call().belief,
+                         blend ? blended_costs(*rival_) : insertion_costs(*rival_));
   }
   return rival_->sell(offer.fees, offer.withheld);
 }

@@ -6,16 +6,18 @@
 namespace penstock::booking {
 namespace {
 
-constexpr std::array<SlotLevel, kSlotLevels> kLevels = {{{.kappa = 0, .extra = 0},
-                                                         {.kappa = 1, .extra = 0},
-                                                         {.kappa = 0.5, .extra = 0},
-                                                         {.kappa = 0.5, .extra = 1},
-                                                         {.kappa = 0.5, .extra = 2},
-                                                         {.kappa = 0.2, .extra = 0},
-                                                         {.kappa = 0.2, .extra = 1},
-                                                         {.kappa = 0.2, .extra = 2},
-                                                         {.kappa = 1, .extra = 1},
-                                                         {.kappa = 1, .extra = 2}}};
+constexpr std::array<SlotLevel, kSlotLevels> kLevels = {{
+    {.insertion = 0, .blend = 0, .extra = 0},  // withheld
+    {.insertion = 1, .blend = 0, .extra = 0},
+    {.insertion = 0, .blend = 1, .extra = 0},
+    {.insertion = 0, .blend = 1, .extra = -0.75},
+    {.insertion = 0, .blend = 1, .extra = 0.75},
+    {.insertion = 0, .blend = 1, .extra = 2},
+    {.insertion = 0.5, .blend = 0.5, .extra = 0},
+    {.insertion = 0.5, .blend = 0, .extra = 0},
+    {.insertion = 0.5, .blend = 0, .extra = 1},
+    {.insertion = 0.2, .blend = 0, .extra = 1},
+}};
 constexpr double kMoney = 100;  // cents
 constexpr double kMostCost = 12;
 constexpr double kUsualStop = 900;  // seconds that a vehicle spends on a stop, about
@@ -213,12 +215,14 @@ void write_slot_tokens(SlotDay& day, std::span<float> tokens, std::span<bool> le
 
 SlotOffer offer_of_levels(SlotDay& day, std::span<const std::int64_t> levels) {
   std::array<double, kMaxSlots> costs = insertion_costs(day);
+  const std::array<double, kMaxSlots> blended = blended_costs(day);
   const double unit = 1 / day.market().taste().beta;
   for (std::size_t s = 0; s < day.market().num_slots(); ++s) {
     const auto chosen = static_cast<std::size_t>(levels[s]);
     if (chosen == 0) { costs[s] = kWithheld; }
     if (costs[s] == kWithheld) { continue; }
-    costs[s] = kLevels[chosen].kappa * costs[s] + kLevels[chosen].extra * unit;
+    const SlotLevel& level = kLevels[chosen];
+    costs[s] = level.insertion * costs[s] + level.blend * blended[s] + level.extra * unit;
   }
   return priced_offer(day, day.call().belief, costs);
 }

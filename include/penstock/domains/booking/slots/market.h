@@ -107,8 +107,9 @@ struct SlotsConfig {
     visit("sale_rounds", sale_rounds, "the same after each sale", Range{0, 1e6});
     visit("versus", versus,
           "seller whose gain in the same call of the same episode is subtracted from the reward. "
-          "none: nothing; null: all slots at no fee; myopic: insertion pricing",
-          Choices{"none", "null", "myopic"});
+          "none: nothing; null: all slots at no fee; myopic: insertion pricing; blend: that of the "
+          "seller blend",
+          Choices{"none", "null", "myopic", "blend"});
   }
 };
 

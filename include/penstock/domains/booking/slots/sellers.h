@@ -33,6 +33,10 @@ SlotOffer priced_offer(SlotDay& day, const SegmentBelief& belief, std::span<cons
 /// What each slot costs by insertion, in money; kWithheld where it does not fit. [slots]
 std::array<double, kMaxSlots> insertion_costs(SlotDay& day);
 
+/// The same before it is known who else will call: what a sale costs on the whole, 2 / beta, turns
+/// into what its insertion costs as the horizon passes.
+std::array<double, kMaxSlots> blended_costs(SlotDay& day);
+
 /// Sellers by name; docs/booking/benchmark.md tells what each does. Throws UsageError that names
 /// them.
 std::unique_ptr<SlotSeller> make_slot_seller(const std::string& name);

@@ -9,10 +9,11 @@
 namespace penstock::booking {
 
 /// What a network may choose for a slot. 0 withholds it. The others say what a sale there is taken
-/// to cost: kappa times the insertion cost plus `extra` times 1 / beta; fees then follow by the
-/// closed form. 1 everywhere is insertion pricing.
+/// to cost: parts of its insertion and of blended_costs(), and `extra` times 1 / beta; fees then
+/// follow by the closed form. 1 everywhere is insertion pricing, 2 everywhere the seller `blend`.
 struct SlotLevel {
-  double kappa = 1;
+  double insertion = 0;
+  double blend = 0;
   double extra = 0;
 };
 constexpr std::size_t kSlotLevels = 10;

@@ -45,6 +45,7 @@ TEST_CASE("level 1 everywhere is insertion pricing, and level 0 sells nothing") 
   SlotDay day;
   day.begin(market, 3);
   const auto myopic = make_slot_seller("myopic-bayes");
+  const auto blend = make_slot_seller("blend");
   std::array<std::int64_t, kMaxSlots> levels{};
   CHECK(std::ranges::count(offer_of_levels(day, levels).withheld, true) == 6);
   levels.fill(kMyopicLevel);
@@ -53,6 +54,9 @@ TEST_CASE("level 1 everywhere is insertion pricing, and level 0 sells nothing") 
     const SlotOffer offer = offer_of_levels(day, levels);
     CHECK(offer.fees == expected.fees);
     CHECK(offer.withheld == expected.withheld);
+    std::array<std::int64_t, kMaxSlots> blended{};
+    blended.fill(2);
+    CHECK(offer_of_levels(day, blended).fees == blend->offer(day).fees);
     day.sell(offer.fees, offer.withheld);
   }
 }
