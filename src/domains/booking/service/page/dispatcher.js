@@ -132,17 +132,18 @@ async function quote(event) {
     const told = await tell("POST", `/v1/plans/${name()}/quote`, { job: asked, slots: slots_asked(), ...customer });
     const offered = told.slots.filter((s) => s.show).map((s) => ({ window: s.window, ...(s.incentive ? { fee: -s.incentive } : {}) }));
     shown = customer.customer && offered.length ? { ...customer, offered } : null;
-    $("slots").replaceChildren(row(["slot", "vehicle", "km more", "cost more", "after search", "chance", "show", ""], "th"), ...told.slots.map((slot) => {
+    $("slots").replaceChildren(row(["slot", "", "cost more", "after search", "chance", "show"], "th"), ...told.slots.map((slot) => {
       const window = slot.window.map(clock).join(" to ");
       if (!slot.feasible) {
         const made = row([window]), why = cells([slot.why])[0];
-        why.colSpan = 7; why.className = "why"; made.append(why);
+        why.colSpan = 5; why.className = "why"; made.append(why);
         return made;
       }
       const buttons = document.createElement("span");
       buttons.append(button("Hold", () => take("hold", slot, { ttl_s: 600 })), " ", button("Book", () => take("commit", slot, {})));
       const chance = slot.chance === undefined ? "" : `${(100 * slot.chance).toFixed(0)} %`, show = slot.show ? (slot.incentive ? `yes, for ${slot.incentive}` : "yes") : "no";
-      const made = row([window, slot.vehicle, slot.added_km.toFixed(1), slot.added_cost.toFixed(0), slot.cost_interval.map((c) => c.toFixed(0)).join(" to "), chance, show, buttons]);
+      const made = row([window, buttons, slot.added_cost.toFixed(0), slot.cost_interval.map((c) => c.toFixed(0)).join(" to "), chance, show]);
+      made.title = `${slot.vehicle}: ${slot.added_km.toFixed(1)} km and ${slot.added_min.toFixed(0)} minutes more, there at ${clock(slot.begin)}`;
       if (slot.show) made.className = "best";
       return made;
     }));
