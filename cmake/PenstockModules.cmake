@@ -69,6 +69,9 @@ penstock_module(domains/booking/cli "the verbs of `penstock booking`"
   PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/cage2/sim APART "the simulator of CAGE Challenge 2, its recordings, scripted agents and workflows"
   DEPENDS penstock::env PRIVATE_DEPENDS ZLIB::ZLIB)
+penstock_embed(domains/cage2/sim scenarios/scenario2.toml)
+penstock_module(domains/cage2/opponent APART "trained policies as the other side of a game"
+  DEPENDS penstock::act penstock::cage2_sim)
 penstock_module(domains/cage2/search "the search over workflows: a Gaussian process over orders, journal, regret, report page"
   DEPENDS penstock::store penstock::cage2_sim penstock::page
   PRIVATE_DEPENDS Eigen3::Eigen fmt::fmt nlohmann_json::nlohmann_json)
@@ -86,7 +89,7 @@ penstock_module(app/bench TORCH "benchmarks of envs and training beside bare lib
 penstock_module(app/fleet "many runs: what a fleet's file asks for, its ledger, the processes and schedulers that run it"
   DEPENDS penstock::train PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(app/envs "the one table of envs"
-  DEPENDS penstock::classic penstock::cage2_sim penstock::booking_neural penstock::booking_slots penstock::python)
+  DEPENDS penstock::classic penstock::cage2_opponent penstock::booking_neural penstock::booking_slots penstock::python)
 penstock_module(app/catalog "the one table of networks, algorithms and domains, with that of envs"
   DEPENDS penstock::envs penstock::cage2_cli penstock::booking_cli)
 penstock_module(app/cli TORCH "the verbs; takes a catalog, knows none and no domain"

@@ -1,6 +1,6 @@
 # What fuzz/run and fuzz/coverage share: the targets, the sources and libraries of each, and how they are compiled. Sourced.
 # A target is fuzz_TARGET.cpp, corpus/TARGET and, where words help, dictionaries/TARGET.dict.
-all_targets=(safetensors config npz routing offer dispatch json manifest policy journal metrics state demonstrations replay options http)
+all_targets=(safetensors config scenario npz routing offer dispatch json manifest policy journal metrics state demonstrations replay options http)
 
 store=(src/core/base/{check,errors,json,text}.cpp src/core/store/{atomic_file,xxh3,safetensors,safetensors_header,safetensors_layout}.cpp)
 env=(src/core/base/{archive,check,config,errors,json,limits,random,text,text_file,thread_pool,toml_limits}.cpp src/core/env/{batched_env,spec,vec_env}.cpp)
@@ -12,6 +12,7 @@ sources_of() (
   case $1 in
     safetensors) echo src/core/base/{errors,check,json,text}.cpp src/core/store/{safetensors,safetensors_header,safetensors_layout,atomic_file}.cpp ;;
     config) echo src/core/base/{errors,config,text,text_file,toml_limits}.cpp ;;
+    scenario) echo "${env[@]}" src/domains/cage2/sim/{network,red,scenario,simulator,world}.cpp ;;
     npz) echo src/core/base/{errors,text_file}.cpp src/domains/cage2/sim/{npz,npy}.cpp ;;
     routing) echo src/core/base/{errors,json,text}.cpp src/domains/booking/routing/{text_scanner,benchmark,parse_solomon,parse_pairs,parse_vrplib,parse_lists,parse_osrm}.cpp ;;
     offer) echo src/core/base/{errors,json}.cpp src/domains/booking/routing/{checker,globe,parse_osrm,roads,route_set,tours}.cpp src/domains/booking/env/offers.cpp src/domains/booking/routing/json_field.cpp src/domains/booking/offer/{answer,pricer,query,starts,violations}.cpp ;;
@@ -35,6 +36,7 @@ readers_of() {
   case $1 in
     safetensors) echo src/core/store/{safetensors,safetensors_header,safetensors_layout}.cpp ;;
     config) echo src/core/base/{config,toml_limits}.cpp ;;
+    scenario) echo src/domains/cage2/sim/scenario.cpp ;;
     npz) echo src/domains/cage2/sim/{npz,npy}.cpp ;;
     routing) echo src/domains/booking/routing/{text_scanner,benchmark,parse_solomon,parse_pairs,parse_vrplib,parse_lists,parse_osrm}.cpp ;;
     offer) echo src/domains/booking/routing/json_field.cpp src/domains/booking/offer/{query,answer}.cpp ;;
@@ -72,7 +74,11 @@ build() {
   shift
   while [ "$1" != -- ]; do targets+=("$1"); shift; done
   shift
-  export FUZZ_COMPILE="${CLANGXX:-clang++-14} -std=c++20 -O1 -gline-tables-only -DHWY_COMPILE_ONLY_STATIC -I$root/include -I$root/src $*" FUZZ_OBJECTS=$folder/objects
+  # As penstock_embed does it.
+  local embedded=domains/cage2/sim/scenarios/scenario2.toml
+  mkdir -p "$folder/embedded/$(dirname "$embedded")"
+  { printf 'R"embedded('; cat "$root/src/$embedded"; printf ')embedded"\n'; } >"$folder/embedded/$embedded.inc"
+  export FUZZ_COMPILE="${CLANGXX:-clang++-14} -std=c++20 -O1 -gline-tables-only -DHWY_COMPILE_ONLY_STATIC -I$root/include -I$root/src -I$folder/embedded $*" FUZZ_OBJECTS=$folder/objects
   for target in "${targets[@]}"; do
     echo "fuzz/fuzz_$target.cpp"
     sources_of "$target" | tr ' ' '\n'

@@ -19,7 +19,7 @@ class EnvKeys(TypedDict, total=False):
     wait_us: float
     long_every: int
     long_times: float
-    red: Literal["bline", "meander", "sleep", "mix"]
+    red: str
     mix: Sequence[float]
     wrapper: Literal["v1", "v2", "dbg"]
     rules: Literal["head", "leaderboard"]
@@ -33,6 +33,8 @@ class EnvKeys(TypedDict, total=False):
     fix_ssh_pid: bool
     fix_restore_ot: bool
     reward_user_sessions: bool
+    scenario: str
+    hosts: Sequence[int]
     order: str
     compliance_rule: Literal["A", "B"]
     alpha: float
@@ -45,6 +47,7 @@ class EnvKeys(TypedDict, total=False):
     mask: Literal["none", "known", "bayes", "learnt"]
     board_weights: bool
     belief: bool
+    blue: str
     generator: Literal["city", "delivery", "clustered", "solomon", "ortec", "csv"]
     file: str
     mode: Literal["ride", "deliver"]
@@ -127,7 +130,7 @@ class EnvSection(object):
     wait_us: float
     long_every: int
     long_times: float
-    red: Literal["bline", "meander", "sleep", "mix"]
+    red: str
     mix: Sequence[float]
     wrapper: Literal["v1", "v2", "dbg"]
     rules: Literal["head", "leaderboard"]
@@ -141,6 +144,8 @@ class EnvSection(object):
     fix_ssh_pid: bool
     fix_restore_ot: bool
     reward_user_sessions: bool
+    scenario: str
+    hosts: Sequence[int]
     order: str
     compliance_rule: Literal["A", "B"]
     alpha: float
@@ -153,6 +158,7 @@ class EnvSection(object):
     mask: Literal["none", "known", "bayes", "learnt"]
     board_weights: bool
     belief: bool
+    blue: str
     generator: Literal["city", "delivery", "clustered", "solomon", "ortec", "csv"]
     file: str
     mode: Literal["ride", "deliver"]

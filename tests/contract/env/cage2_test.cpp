@@ -34,6 +34,15 @@ TEST_CASE("cage2 keeps the contract against every red and by every rule set") {
   }
 }
 
+TEST_CASE("cage2 keeps the contract in other networks") {
+  const EnvEntry entry = named("cage2");
+  SUBCASE("random ones") { CHECK(broken(entry, {"env.scenario=random", "env.red=mix"}) == ""); }
+  SUBCASE("all of them as large as can be, with Green") {
+    CHECK(broken(entry, {"env.scenario=random", "env.hosts=[64, 64]", "env.red=meander",
+                         "env.green=true"}) == "");
+  }
+}
+
 TEST_CASE("cage2_workflow keeps the contract by both rules") {
   const EnvEntry entry = named("cage2_workflow");
   SUBCASE("as it comes") { CHECK(broken(entry) == ""); }
@@ -58,6 +67,19 @@ TEST_CASE("cage2_defender keeps the contract") {
                          "env.board_weights=true"}) == "");
   }
   SUBCASE("with beliefs") { CHECK(broken(entry, {"env.num_hypotheses=16"}) == ""); }
+}
+
+TEST_CASE("cage2_red keeps the contract against every script") {
+  const EnvEntry entry = named("cage2_red");
+  SUBCASE("as it comes") { CHECK(broken(entry) == ""); }
+  SUBCASE("several defenders") {
+    CHECK(broken(entry, {"env.blue=sleep, random, react, decoy_first", "env.rules=head",
+                         "env.green=true"}) == "");
+  }
+}
+
+TEST_CASE("cage2_defender keeps the contract against several attackers") {
+  CHECK(broken(named("cage2_defender"), {"env.red=bline, meander, meander"}) == "");
 }
 
 }  // namespace penstock

@@ -100,7 +100,16 @@ Config config_from(const Settings& settings) {
 Simulator::Config game_of(const TrainedRun& run) {
   const std::string& env = env_of(run);
   if (env == kDefender) { return config_from<DefenderEnv::Config>(run.settings); }
-  if (env == "cage2") { return config_from<Simulator::Config>(run.settings); }
+  if (env == "cage2") {
+    const Setting* scenario = run.settings.find("env.scenario");
+    if (scenario != nullptr && scenario->text != "scenario2") {
+      throw UsageError(
+          fmt::format("the run's env.scenario is {}: only policies of scenario2 can do this; play "
+                      "others with: penstock eval RUN",
+                      scenario->text));
+    }
+    return config_from<Simulator::Config>(run.settings);
+  }
   throw UsageError(
       fmt::format("the run's env is {}: only policies of cage2_defender and cage2 can do this; "
                   "train one with: penstock train --recipe cage2-defender",

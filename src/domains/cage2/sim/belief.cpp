@@ -181,7 +181,7 @@ void BeliefFilter::branch(const Hypothesis& from, const Seen& seen) {
   const BlueReport blue = world.blue(blue_move(seen.action));
   if (blue.flag != seen.flag && !lost_) { return; }
   Red red = from.red;
-  const Intent intent = red.intend(world.knowledge());
+  const Intent intent = red.intend(world.knowledge(), world.network());
   const Branch branch{seen, world, red, blue, from.weight};
   const HostSet active = active_hosts(seen.obs);
   HostSet targets = intent.targets;
@@ -232,8 +232,9 @@ void BeliefFilter::take(const Branch& branch, const RedMove& move, double chance
     return;
   }
   take(branch, move, kNone, chance * (1 - kGreenChance));
-  const double of_host = chance * kGreenChance / std::popcount(kGreenHosts);
-  for_each_in(kGreenHosts, [&](std::uint8_t host) { take(branch, move, host, of_host); });
+  const HostSet hosts = branch.world.network().green_hosts();
+  const double of_host = chance * kGreenChance / std::popcount(hosts);
+  for_each_in(hosts, [&](std::uint8_t host) { take(branch, move, host, of_host); });
 }
 
 Flag BeliefFilter::take(const Branch& branch, const RedMove& move, std::uint8_t green,
@@ -347,7 +348,7 @@ void BeliefFilter::sum_up() {
     belief_.kind[static_cast<std::size_t>(each.red.kind())] += weight;
     belief_.service_down += world.service_up() ? 0 : weight;
     Red red = each.red;
-    const Intent intent = red.intend(world.knowledge());
+    const Intent intent = red.intend(world.knowledge(), world.network());
     if (intent.action == RedAction::sleep || intent.action == RedAction::discover_systems) {
       continue;
     }

@@ -1,7 +1,16 @@
 #include "penstock/domains/cage2/sim/defender.h"
 
+#include "penstock/core/base/errors.h"
+
 namespace penstock::cage2 {
 namespace {
+
+/// The simulator's own red sleeps where there are others.
+GameConfig game_of(const DefenderEnv::Config& config) {
+  GameConfig game = config;
+  if (config.opponents) { game.red = "sleep"; }
+  return game;
+}
 
 enum class MacroKind : std::uint8_t { analyse, remove, restore, decoy };
 
@@ -31,10 +40,17 @@ DefenderEnv::Config::Config() {
 }
 
 DefenderEnv::DefenderEnv(const Config& config)
-    : simulator_(config), max_steps_(config.max_steps), board_weights_(config.board_weights) {
-  if (config.num_hypotheses > 0) {
-    filter_.emplace(config, static_cast<std::size_t>(config.num_hypotheses));
+    : simulator_(game_of(config)),
+      red_(config.opponents.get()),
+      max_steps_(config.max_steps),
+      board_weights_(config.board_weights) {
+  if (config.num_hypotheses == 0) { return; }
+  if (config.opponents) {
+    throw ConfigError(
+        "env.num_hypotheses reckons with the scripts bline, meander and sleep; with policy files "
+        "in env.red set it to 0");
   }
+  filter_.emplace(config, static_cast<std::size_t>(config.num_hypotheses));
 }
 
 EnvSpec DefenderEnv::spec() const {
@@ -48,6 +64,7 @@ EnvSpec DefenderEnv::spec() const {
 void DefenderEnv::reset(std::uint64_t seed, Row row) {
   simulator_.reset(seed, {row.obs.first(kObsSize), {}});
   memory_.reset();
+  red_.reset(seed, simulator_);
   if (filter_) { filter_->reset(); }
   cost_tenths_ = 0;
   write(row);
@@ -56,7 +73,7 @@ void DefenderEnv::reset(std::uint64_t seed, Row row) {
 Outcome DefenderEnv::step(std::int64_t macro, Row row) {
   const int weight = board_weights_ ? board_weight(memory_.steps()) : 1;
   const std::int64_t action = macro_action(macro, memory_);
-  const Simulator::Trace trace = simulator_.advance(action);
+  const Simulator::Trace trace = red_.advance(simulator_, action);
   memory_.note(action, trace.blue_flag, simulator_.obs());
   if (filter_) { filter_->note(action, trace.blue_flag, simulator_.obs()); }
   cost_tenths_ += trace.cost_tenths;

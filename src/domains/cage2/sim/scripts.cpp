@@ -116,4 +116,11 @@ std::int64_t ScriptedBlue::when_quiet() {
   return action_index(BlueKind::analyse, host);
 }
 
+void ScriptedBlue::require_possible() const {
+  if (script_ > Script::decoy_first || first_decoys_ > kFirstDecoys.size() ||
+      quiet_decoys_ > kQuietDecoys.size() || next_analysed_ >= kNumHosts) {
+    throw DataError("env state: a scripted defender that no episode of cage2 can have");
+  }
+}
+
 }  // namespace penstock::cage2

@@ -10,7 +10,7 @@ namespace penstock::cage2 {
 namespace {
 
 constexpr std::uint8_t kBruteForceTries = 10;
-constexpr ObsBits kMarks = 0xC'CCCC'CCCC'CCCC;  // the two upper bits of every host
+constexpr std::uint64_t kMarks = 0xCCCC'CCCC'CCCC'CCCC;  // the two upper bits of every host
 constexpr std::uint8_t kEnd = std::numeric_limits<std::uint8_t>::max();
 
 /// Exploits by the eight ports that red remembers: one bit per port, one bit per exploit.
@@ -28,27 +28,50 @@ constexpr std::array<std::uint8_t, 256> kOptions = [] {
   return options;
 }();
 
-constexpr int price_tenths(std::uint8_t host) {
-  if (host == host::kUser0) { return 0; }
-  return has(kServers, host) ? 10 : 1;
-}
-
-/// Ten times the price of every set of hosts: that of the set without its first, and the first.
-constexpr std::array<std::uint8_t, kAllHosts + 1> kCost = [] {
-  std::array<std::uint8_t, kAllHosts + 1> cost{};
-  for (unsigned set = 1; set < cost.size(); ++set) {
-    const std::uint8_t first = std::countr_zero(set);
-    cost[set] = cost[set & (set - 1)] + price_tenths(first);
-  }
-  return cost;
-}();
-
 constexpr std::uint64_t low_bits(std::uint8_t count) {
   return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
 
 constexpr std::uint8_t add_up_to_end(std::uint8_t a, std::uint8_t b) {
   return std::min<unsigned>(unsigned{a} + b, kEnd);
+}
+
+template <class Set>
+constexpr Set set_of(std::uint8_t host) {
+  return Set{1} << host;
+}
+
+// An observation is one word, or four of them.
+
+void clear_activity(ObsBits& obs) { obs &= kMarks; }
+void clear_activity(WideObs& obs) {
+  for (ObsBits& word : obs.words) { word &= kMarks; }
+}
+
+void add_activity(ObsBits& obs, std::uint8_t host, Activity seen) {
+  obs |= ObsBits{static_cast<std::uint8_t>(seen)} << 4 * host;
+}
+void add_activity(WideObs& obs, std::uint8_t host, Activity seen) {
+  add_activity(obs.words[host / 16], host % 16, seen);
+}
+
+void put_mark(ObsBits& obs, std::uint8_t host, Mark mark) {
+  const int shift = 4 * host + 2;
+  obs = (obs & ~(ObsBits{3} << shift)) | ObsBits{static_cast<std::uint8_t>(mark)} << shift;
+}
+void put_mark(WideObs& obs, std::uint8_t host, Mark mark) {
+  put_mark(obs.words[host / 16], host % 16, mark);
+}
+
+/// That it says nothing of hosts there are not.
+bool fits(ObsBits obs, std::size_t num_hosts) {
+  return num_hosts >= 16 || obs >> 4 * num_hosts == 0;
+}
+bool fits(const WideObs& obs, std::size_t num_hosts) {
+  for (std::size_t i = 0; i < obs.words.size(); ++i) {
+    if (!fits(obs.words[i], num_hosts - std::min(num_hosts, 16 * i))) { return false; }
+  }
+  return true;
 }
 
 HostState fresh(const HostServices& services) {
@@ -84,24 +107,29 @@ void HostState::end_killable() {
   reported = left.reported;
 }
 
-World::World(const Rules& rules)
-    : rules_(rules), services_(&services(rules.fix_smb, rules.fix_mysql)) {
+template <class Size>
+BasicWorld<Size>::BasicWorld(const Rules& rules, const Network& network)
+    : rules_(rules), network_(&network) {
   reset();
 }
 
-void World::reset() {
-  for (std::uint8_t h = 0; h < kNumHosts; ++h) { hosts_[h] = fresh(services_->hosts[h]); }
-  hosts_[host::kUser0].add_session(true, false);
-  with_sessions_ = with_privileged_ = bit(host::kUser0);
+template <class Size>
+void BasicWorld<Size>::reset() {
+  for (std::uint8_t h = 0; h < num_hosts(); ++h) { hosts_[h] = fresh(network_->services[h]); }
+  const std::uint8_t start = network_->start;
+  hosts_[start].add_session(true, false);
+  with_sessions_ = with_privileged_ = set_of<Set>(start);
   with_malware_ = mail_broken_ = 0;
-  knowledge_ = {};
+  knowledge_ = {.addresses = with_sessions_, .names = with_sessions_};
+  knowledge_.subnets = 1U << number_of(network_->subnets[start]);
   service_up_ = service_active_ = service_pid_known_ = 1;
-  obs_ = 0;
+  obs_ = {};
 }
 
 // ---- Blue
 
-BlueReport World::blue(BlueMove move) {
+template <class Size>
+inline BlueReport BasicWorld<Size>::blue(BlueMove move) {
   BlueReport report;
   report.flag = Flag::yes;
   if (move.is_decoy()) {
@@ -131,7 +159,8 @@ BlueReport World::blue(BlueMove move) {
   return report;
 }
 
-Flag World::remove(std::uint8_t host) {
+template <class Size>
+Flag BasicWorld<Size>::remove(std::uint8_t host) {
   HostState& at = hosts_[host];
   const bool ends_reported = at.reported != kNone && (at.privileged >> at.reported & 1) == 0;
   at.end_killable();
@@ -140,26 +169,27 @@ Flag World::remove(std::uint8_t host) {
   return ends_reported || !rules_.fix_remove_flag ? Flag::yes : Flag::no;
 }
 
-void World::restore(std::uint8_t host) {
+template <class Size>
+void BasicWorld<Size>::restore(std::uint8_t host) {
   HostState& at = hosts_[host];
   const std::uint8_t known_ports = at.known_ports;
-  at = fresh(services_->hosts[host]);
+  at = fresh(network_->services[host]);
   at.known_ports = known_ports;
-  if (host == host::kUser0) { at.add_session(true, false); }  // red's own way in stays
+  if (host == network_->start) { at.add_session(true, false); }  // red's own way in stays
   update_sets(host);
-  with_malware_ &= ~bit(host);
-  if (rules_.mail_breaks) { mail_broken_ |= bit(host); }
-  if (host == host::kOpServer0) {
+  with_malware_ &= ~set_of<Set>(host);
+  if (rules_.mail_breaks) { mail_broken_ |= set_of<Set>(host); }
+  if (host == network_->goal) {
     service_up_ = service_active_ = 1;
     service_pid_known_ = rules_.fix_restore_ot ? 1 : 0;
   }
   set_mark(host, Mark::no);
 }
 
-bool World::place(Decoy decoy, std::uint8_t host) {
-  const bool fixed = rules_.fix_vsftpd && decoy == Decoy::vsftpd;
-  const DecoyKind& kind = fixed ? kFixedVsftpd : kDecoys[static_cast<std::size_t>(decoy)];
-  const bool windows = services_->hosts[host].windows;
+template <class Size>
+bool BasicWorld<Size>::place(Decoy decoy, std::uint8_t host) {
+  const DecoyKind& kind = network_->decoys[static_cast<std::size_t>(decoy)];
+  const bool windows = network_->services[host].windows;
   HostState& at = hosts_[host];
   if ((at.open_ports & kind.needs_free) != 0) { return false; }
   if (kind.system == (windows ? System::linux : System::windows)) { return false; }
@@ -173,7 +203,8 @@ bool World::place(Decoy decoy, std::uint8_t host) {
 
 // ---- Red
 
-RedReport World::red(const RedMove& move) {
+template <class Size>
+RedReport BasicWorld<Size>::red(const RedMove& move) {
   switch (move.action) {
     case RedAction::discover_systems:
       return {discover_systems(static_cast<Subnet>(move.target)), {}};
@@ -190,29 +221,32 @@ RedReport World::red(const RedMove& move) {
   }
 }
 
-bool World::reachable(std::uint8_t host) const {
-  return subnet_of(host) != Subnet::operational || (with_sessions_ & kEnterpriseServers) != 0;
+template <class Size>
+bool BasicWorld<Size>::open(Subnet subnet) const {
+  const Network::Set gates = network_->gates[number_of(subnet)];
+  return gates == 0 || (with_sessions_ & gates) != 0;
 }
 
-Flag World::discover_systems(Subnet subnet) {
-  const auto number = static_cast<std::size_t>(subnet);
-  if (subnet == Subnet::operational && (with_sessions_ & kEnterpriseServers) == 0) {
-    return Flag::no;
-  }
-  knowledge_.addresses |= kSubnetHosts[number];
+template <class Size>
+Flag BasicWorld<Size>::discover_systems(Subnet subnet) {
+  const std::size_t number = number_of(subnet);
+  if (!open(subnet)) { return Flag::no; }
+  knowledge_.addresses |= network_->subnet_hosts[number];
   knowledge_.subnets |= 1U << number;
   return Flag::yes;
 }
 
-Events World::scan_events(std::uint8_t host) const {
-  const HostServices& base = services_->hosts[host];
+template <class Size>
+Events BasicWorld<Size>::scan_events(std::uint8_t host) const {
+  const HostServices& base = network_->services[host];
   const HostState& at = hosts_[host];
   return {.host = host,
           .count = add_up_to_end(base.endpoints, at.num_decoys),
           .ports = static_cast<std::uint16_t>(base.ports | at.open_ports)};
 }
 
-RedReport World::discover_services(std::uint8_t host) {
+template <class Size>
+RedReport BasicWorld<Size>::discover_services(std::uint8_t host) {
   if (!reachable(host)) { return {Flag::yes, {}}; }
   HostState& at = hosts_[host];
   // On the leader board's day a scan only ever added ports.
@@ -221,17 +255,19 @@ RedReport World::discover_services(std::uint8_t host) {
   return {Flag::yes, scan_events(host)};
 }
 
-std::uint8_t World::exploit_options(std::uint8_t host) const {
+template <class Size>
+std::uint8_t BasicWorld<Size>::exploit_options(std::uint8_t host) const {
   return kOptions[hosts_[host].known_ports];
 }
 
-RedReport World::exploit(const RedMove& move) {
+template <class Size>
+RedReport BasicWorld<Size>::exploit(const RedMove& move) {
   const std::uint8_t host = move.target;
   HostState& at = hosts_[host];
   if (at.known_ports == 0 || move.exploit >= kNumExploits || !reachable(host)) {
     return {Flag::no, {}};
   }
-  const HostServices& base = services_->hosts[host];
+  const HostServices& base = network_->services[host];
   const auto kind = static_cast<Exploit>(move.exploit);
   const bool genuine = (base.genuine & bit(kind)) != 0;
   if (!genuine && (at.lures & bit(kind)) == 0) { return {Flag::no, {}}; }
@@ -245,8 +281,8 @@ RedReport World::exploit(const RedMove& move) {
   if (kind == Exploit::haraka_rce && has(mail_broken_, host)) { return {Flag::no, seen}; }
   at.add_session((base.privileged & bit(kind)) != 0, move.detected);
   update_sets(host);
-  with_malware_ |= bit(host);
-  knowledge_.names |= bit(host);
+  with_malware_ |= set_of<Set>(host);
+  knowledge_.names |= set_of<Set>(host);
   if (move.detected) {
     seen.count = 2;
     seen.reverse_shell = true;
@@ -256,48 +292,35 @@ RedReport World::exploit(const RedMove& move) {
 }
 
 /// Loud, and Blue is not told the process of the session that it ends with.
-RedReport World::brute_force(std::uint8_t host, bool genuine) {
+template <class Size>
+RedReport BasicWorld<Size>::brute_force(std::uint8_t host, bool genuine) {
   Events seen{.host = host, .count = kBruteForceTries, .ports = port::k22};
-  if (!genuine || !services_->hosts[host].guessable) { return {Flag::no, seen}; }
+  if (!genuine || !network_->services[host].guessable) { return {Flag::no, seen}; }
   hosts_[host].add_session(false, rules_.fix_ssh_pid);
   update_sets(host);
-  knowledge_.names |= bit(host);
+  knowledge_.names |= set_of<Set>(host);
   ++seen.count;
   return {Flag::yes, seen};
 }
 
-Flag World::escalate(std::uint8_t host, std::uint8_t session) {
+template <class Size>
+Flag BasicWorld<Size>::escalate(std::uint8_t host, std::uint8_t session) {
   HostState& at = hosts_[host];
   if (at.num_sessions == 0) { return Flag::no; }
   if (at.privileged == 0) {
     at.privileged = std::uint64_t{1} << (session < at.num_sessions ? session : 0);
     update_sets(host);
-    with_malware_ |= bit(host);
+    with_malware_ |= set_of<Set>(host);
   }
-  knowledge_.subnets |= 1U << static_cast<unsigned>(subnet_of(host));
-  switch (host) {
-    case host::kUser1:
-    case host::kUser2:
-      knowledge_.addresses |= bit(host::kEnterprise1);
-      break;
-    case host::kUser3:
-    case host::kUser4:
-      knowledge_.addresses |= bit(host::kEnterprise0);
-      break;
-    case host::kEnterprise2:
-      knowledge_.addresses |= bit(host::kOpServer0);
-      break;
-    case host::kOpServer0:
-      knowledge_.service = 1;
-      break;
-    default:
-      break;
-  }
+  knowledge_.subnets |= 1U << number_of(network_->subnets[host]);
+  knowledge_.addresses |= network_->leads_to[host];
+  if (host == network_->goal) { knowledge_.service = 1; }
   return Flag::yes;
 }
 
-Flag World::impact() {
-  if (!has(with_sessions_, host::kOpServer0) || knowledge_.service == 0) { return Flag::no; }
+template <class Size>
+Flag BasicWorld<Size>::impact() {
+  if (!has(with_sessions_, network_->goal) || knowledge_.service == 0) { return Flag::no; }
   if (service_active_ != 0) {
     service_active_ = 0;
     if (service_pid_known_ != 0) { service_up_ = 0; }
@@ -307,8 +330,10 @@ Flag World::impact() {
 
 // ---- What Blue sees and pays
 
-ObsBits World::observe(const BlueReport& blue, Events red, Events green) {
-  obs_ &= kMarks;
+template <class Size>
+typename BasicWorld<Size>::Obs BasicWorld<Size>::observe(const BlueReport& blue, Events red,
+                                                         Events green) {
+  clear_activity(obs_);
   if (green.host == red.host && red.host != kNone) {
     red.count = add_up_to_end(red.count, green.count);
     red.ports |= green.ports;
@@ -321,13 +346,15 @@ ObsBits World::observe(const BlueReport& blue, Events red, Events green) {
   return obs_;
 }
 
-void World::show(std::uint8_t decoyed, const Events& events) {
+template <class Size>
+void BasicWorld<Size>::show(std::uint8_t decoyed, const Events& events) {
   const Activity seen = classify(decoyed == events.host, events);
-  obs_ |= ObsBits{static_cast<std::uint8_t>(seen)} << 4 * events.host;
+  add_activity(obs_, events.host, seen);
   if (seen == Activity::exploit) { set_mark(events.host, Mark::user); }
 }
 
-Activity World::classify(bool decoyed, const Events& events) const {
+template <class Size>
+Activity BasicWorld<Size>::classify(bool decoyed, const Events& events) const {
   const int entries = events.count + (decoyed ? 1 : 0);
   const std::uint16_t all_but_one = events.ports & (events.ports - 1);
   const bool one_port = all_but_one == 0;
@@ -339,27 +366,34 @@ Activity World::classify(bool decoyed, const Events& events) const {
   return Activity::scan;
 }
 
-int World::cost_tenths() const {
-  const HostSet paid = rules_.reward_user_sessions ? with_sessions_ : with_privileged_;
-  return kCost[paid] + (service_up_ != 0 ? 0 : 100);
+template <class Size>
+int BasicWorld<Size>::cost_tenths() const {
+  const Set paid = rules_.reward_user_sessions ? with_sessions_ : with_privileged_;
+  int cost = service_up_ != 0 ? 0 : network_->service_tenths;
+  for (std::size_t i = 0; i < sizeof(Set); ++i) {
+    cost += network_->cost_tenths[i][paid >> 8 * i & 0xFF];
+  }
+  return cost;
 }
 
 // ---- Bookkeeping
 
-void World::update_sets(std::uint8_t host) {
-  const HostSet others = ~bit(host);
+template <class Size>
+void BasicWorld<Size>::update_sets(std::uint8_t host) {
+  const Set others = ~set_of<Set>(host);
   const HostState& at = hosts_[host];
-  const auto here = [host](bool in) -> HostSet { return (in ? 1U : 0U) << host; };
+  const auto here = [host](bool in) -> Set { return Set{in} << host; };
   with_sessions_ = (with_sessions_ & others) | here(at.num_sessions != 0);
   with_privileged_ = (with_privileged_ & others) | here(at.privileged != 0);
 }
 
-void World::set_mark(std::uint8_t host, Mark mark) {
-  const int shift = 4 * host + 2;
-  obs_ = (obs_ & ~(ObsBits{3} << shift)) | ObsBits{static_cast<std::uint8_t>(mark)} << shift;
+template <class Size>
+void BasicWorld<Size>::set_mark(std::uint8_t host, Mark mark) {
+  put_mark(obs_, host, mark);
 }
 
-bool World::possible(std::uint8_t host) const {
+template <class Size>
+bool BasicWorld<Size>::possible(std::uint8_t host) const {
   const HostState& at = hosts_[host];
   const std::uint64_t sessions = low_bits(at.num_sessions);
   const bool reported_lives = at.reported == kNone || at.reported < at.num_sessions;
@@ -369,15 +403,19 @@ bool World::possible(std::uint8_t host) const {
          has(with_privileged_, host) == (at.privileged != 0);
 }
 
-void World::require_possible() const {
+template <class Size>
+void BasicWorld<Size>::require_possible() const {
   constexpr std::uint8_t kAllSubnets = 7;
-  const HostSet sets = with_sessions_ | with_privileged_ | with_malware_ | mail_broken_ |
-                       knowledge_.addresses | knowledge_.names;
-  bool good = (sets & ~kAllHosts) == 0 && knowledge_.subnets <= kAllSubnets &&
+  const Set sets = with_sessions_ | with_privileged_ | with_malware_ | mail_broken_ |
+                   knowledge_.addresses | knowledge_.names;
+  bool good = (sets & ~network_->all()) == 0 && knowledge_.subnets <= kAllSubnets &&
               knowledge_.service <= 1 && service_up_ <= 1 && service_active_ <= 1 &&
-              service_pid_known_ <= 1 && obs_ >> kObsSize == 0;
-  for (std::uint8_t h = 0; h < kNumHosts; ++h) { good = good && possible(h); }
+              service_pid_known_ <= 1 && fits(obs_, num_hosts());
+  for (std::uint8_t h = 0; h < num_hosts(); ++h) { good = good && possible(h); }
   if (!good) { throw DataError("env state: a value that no episode of cage2 can have"); }
 }
+
+template class BasicWorld<ChallengeSize>;
+template class BasicWorld<WideSize>;
 
 }  // namespace penstock::cage2

@@ -1,10 +1,13 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "penstock/domains/cage2/sim/belief.h"
 #include "penstock/domains/cage2/sim/memory.h"
+#include "penstock/domains/cage2/sim/red_opponent.h"
 #include "penstock/domains/cage2/sim/simulator.h"
 
 namespace penstock::cage2 {
@@ -29,10 +32,12 @@ class DefenderEnv {
     Config();
     bool board_weights = false;
     std::int64_t num_hypotheses = 0;
+    /// Not a key: attackers instead of those that `red` names, one drawn for each episode.
+    std::shared_ptr<const Opponents> opponents = {};
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      Simulator::Config::fields(visit);
+      fields_against(visit, {});
       visit("board_weights", board_weights,
             "a step's reward counts as often as the leader board counts it: three times among the "
             "first 30, twice up to 50");
@@ -64,6 +69,7 @@ class DefenderEnv {
   template <class Archive>
   void state(Archive& archive) {
     archive(simulator_, memory_, cost_tenths_);
+    if (!red_.empty()) { archive(red_); }
     if (filter_) { archive(*filter_); }
   }
 
@@ -72,6 +78,7 @@ class DefenderEnv {
 
   Simulator simulator_;
   Memory memory_;
+  RedOpponent red_;  // empty: the simulator's own
   std::optional<BeliefFilter> filter_;
   std::int64_t cost_tenths_ = 0;  // of the episode so far, unweighted
   std::int64_t max_steps_;

@@ -6,7 +6,8 @@
 #include <string_view>
 
 /// Scenario 2 of CAGE Challenge 2: thirteen hosts in three subnets. Words and numbers that the
-/// whole module shares; docs/cage2/README.md tells the rules.
+/// whole module shares; docs/cage2/README.md tells the rules. The network itself is data, see
+/// penstock/domains/cage2/sim/scenario.h; the numbers here are for what knows Scenario 2 alone.
 namespace penstock::cage2 {
 
 constexpr std::size_t kNumHosts = 13;            // of three subnets
@@ -34,12 +35,16 @@ constexpr std::uint8_t kUser4 = 12;
 /// A set of hosts, bit h for host h.
 using HostSet = std::uint16_t;
 constexpr HostSet kAllHosts = (1U << kNumHosts) - 1;
-/// The set of one host, and whether a set has it; `host` below kNumHosts.
+/// The set of one host, and whether a set has it; `host` below the hosts that a set has room for.
 constexpr HostSet bit(std::uint8_t host) { return static_cast<HostSet>(1U << host); }
-constexpr bool has(HostSet set, std::uint8_t host) { return (set >> host & 1U) != 0; }
+template <class Set>
+constexpr bool has(Set set, std::uint8_t host) {
+  return (set >> host & 1U) != 0;
+}
 
 /// In the order in which red gets through.
 enum class Subnet : std::uint8_t { user, enterprise, operational };
+constexpr std::size_t number_of(Subnet subnet) { return static_cast<std::size_t>(subnet); }
 /// By Subnet. The Defender belongs to the enterprise subnet.
 constexpr std::array<HostSet, 3> kSubnetHosts = {0b1'1111'0000'0000, 0b1111, 0b1111'0000};
 /// The hosts that open the way from the user subnet to the operational one.
@@ -71,6 +76,38 @@ constexpr Mark mark(ObsBits obs, std::uint8_t host) {
   return static_cast<Mark>(obs >> (4 * host + 2) & 3U);
 }
 
+/// The same of up to 64 hosts, sixteen in a word.
+struct WideObs {
+  std::array<std::uint64_t, 4> words{};
+
+  friend bool operator==(const WideObs&, const WideObs&) = default;
+  template <class Archive>
+  void state(Archive& archive) {
+    archive(words);
+  }
+};
+constexpr Activity activity(const WideObs& obs, std::uint8_t host) {
+  return activity(obs.words[host / 16], host % 16);
+}
+constexpr Mark mark(const WideObs& obs, std::uint8_t host) {
+  return mark(obs.words[host / 16], host % 16);
+}
+
+/// Worlds have two sizes, of one source: that of the challenge, in half a kilobyte, and one for
+/// whatever a file or a generator brings.
+struct ChallengeSize {
+  using Set = HostSet;
+  using Obs = ObsBits;
+  static constexpr std::size_t kMaxHosts = kNumHosts;
+  static constexpr bool kFixed = true;  // there are always as many
+};
+struct WideSize {
+  using Set = std::uint64_t;
+  using Obs = WideObs;
+  static constexpr std::size_t kMaxHosts = 64;
+  static constexpr bool kFixed = false;
+};
+
 /// What Blue can do. From `analyse` on an action has a host; the decoys stand in the order of
 /// Decoy.
 enum class BlueKind : std::uint8_t { sleep, monitor, analyse, remove, decoy_first, restore = 12 };
@@ -91,16 +128,22 @@ struct BlueMove {
   }
 };
 
-/// Action `index` of the 145; anything else is sleep.
-constexpr BlueMove blue_move(std::int64_t index) {
-  if (index < 0 || index >= static_cast<std::int64_t>(kNumActions)) { return {}; }
+/// Blue's actions in a network with room for so many hosts: 145 of Scenario 2's.
+constexpr std::int64_t num_actions(std::int64_t width) { return 2 + 11 * width; }
+static_assert(num_actions(kNumHosts) == kNumActions);
+
+/// Action `index` of num_actions(width); anything else is sleep.
+constexpr BlueMove blue_move(std::int64_t index, std::int64_t width = kNumHosts) {
+  if (index < 0 || index >= num_actions(width)) { return {}; }
   if (index < 2) { return {static_cast<BlueKind>(index), kNone}; }
-  return {static_cast<BlueKind>(2 + (index - 2) / 13), static_cast<std::uint8_t>((index - 2) % 13)};
+  return {static_cast<BlueKind>(2 + (index - 2) / width),
+          static_cast<std::uint8_t>((index - 2) % width)};
 }
-/// The way back: an index below 145. Sleep and monitor need no host, all others do.
-constexpr std::int64_t action_index(BlueKind kind, std::uint8_t host = kNone) {
+/// The way back: an index below num_actions(width). Sleep and monitor need no host, all others do.
+constexpr std::int64_t action_index(BlueKind kind, std::uint8_t host = kNone,
+                                    std::int64_t width = kNumHosts) {
   const auto number = static_cast<std::int64_t>(kind);
-  return number < 2 ? number : 2 + 13 * (number - 2) + host;
+  return number < 2 ? number : 2 + width * (number - 2) + host;
 }
 /// The action that places a decoy on a host.
 constexpr std::int64_t decoy_index(Decoy decoy, std::uint8_t host) {

@@ -30,7 +30,15 @@ class ScriptedBlue {
   /// The next action, an index below 145.
   std::int64_t act(ObsBits obs);
 
+  /// Loading throws DataError for what no episode can have.
+  template <class Archive>
+  void state(Archive& archive) {
+    archive(script_, random_, first_decoys_, quiet_decoys_, next_analysed_);
+    if constexpr (Archive::kLoads) { require_possible(); }
+  }
+
  private:
+  void require_possible() const;
   std::int64_t react(ObsBits obs);
   std::int64_t when_quiet();
   bool coin(double p) { return random_.uniform() < p; }

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "penstock/domains/cage2/sim/network.h"
+#include "penstock/domains/cage2/sim/scenario.h"
 
 namespace penstock::cage2 {
 
@@ -78,10 +79,11 @@ struct HostState {
 };
 
 /// What red has learnt about the network, ports aside. Nothing is forgotten within an episode.
-struct Knowledge {
-  HostSet addresses = bit(host::kUser0);
-  HostSet names = bit(host::kUser0);
-  std::uint8_t subnets = 1;  // bit s for Subnet s
+template <class Set>
+struct BasicKnowledge {
+  Set addresses = 0;
+  Set names = 0;
+  std::uint8_t subnets = 0;  // bit s for Subnet s
   std::uint8_t service = 0;  // 1: that the OT service exists
 
   template <class Archive>
@@ -90,16 +92,24 @@ struct Knowledge {
   }
 };
 
-struct Services;
+using Knowledge = BasicKnowledge<HostSet>;
 
 /// The true state of the network, and what each move does to it. Deterministic: chance is in the
 /// moves.
-/// A value without pointers to its own: copies are independent. Allocates nothing.
-class World {
+/// A value without pointers to its own: copies are independent. Allocates nothing. The network must
+/// outlive it.
+template <class Size>
+class BasicWorld {
  public:
-  explicit World(const Rules& rules);
+  using Set = typename Size::Set;
+  using Obs = typename Size::Obs;
 
-  /// Red has User0 and knows no more than that.
+  /// A network of Scenario 2's size where `Size` is the challenge's.
+  BasicWorld(const Rules& rules, const Network& network);
+  /// Scenario 2.
+  explicit BasicWorld(const Rules& rules) : BasicWorld(rules, scenario2_network(rules)) {}
+
+  /// Red has its own host (User0) and knows no more than that.
   void reset();
   /// Once per step, before red's. The host must exist where the kind needs one.
   BlueReport blue(BlueMove move);
@@ -109,9 +119,10 @@ class World {
   [[nodiscard]] Events scan_events(std::uint8_t host) const;
   /// What Blue sees at the end of the step.
   /// Once per step, after both moves; obs() keeps it.
-  ObsBits observe(const BlueReport& blue, Events red, Events green);
+  Obs observe(const BlueReport& blue, Events red, Events green);
   /// Ten times what the state costs Blue per step, Restore aside.
-  /// 100 for the OT service being down; for each host lost, 10 if it is a server, else 1.
+  /// In Scenario 2: 100 for the OT service being down; for each host lost, 10 if it is a server,
+  /// else 1.
   [[nodiscard]] int cost_tenths() const;
 
   /// The exploits that red would consider for the host, one bit each.
@@ -119,12 +130,16 @@ class World {
 
   [[nodiscard]] const Rules& rules() const { return rules_; }
   [[nodiscard]] const HostState& at(std::uint8_t host) const { return hosts_[host]; }
-  [[nodiscard]] const Knowledge& knowledge() const { return knowledge_; }
-  [[nodiscard]] HostSet with_sessions() const { return with_sessions_; }
-  [[nodiscard]] HostSet with_privileged() const { return with_privileged_; }
-  [[nodiscard]] HostSet with_malware() const { return with_malware_; }  // where Analyse finds files
+  [[nodiscard]] const Network& network() const { return *network_; }
+  [[nodiscard]] std::size_t num_hosts() const {
+    return Size::kFixed ? Size::kMaxHosts : network_->num_hosts;
+  }
+  [[nodiscard]] const BasicKnowledge<Set>& knowledge() const { return knowledge_; }
+  [[nodiscard]] Set with_sessions() const { return with_sessions_; }
+  [[nodiscard]] Set with_privileged() const { return with_privileged_; }
+  [[nodiscard]] Set with_malware() const { return with_malware_; }  // where Analyse finds files
   [[nodiscard]] bool service_up() const { return service_up_ != 0; }
-  [[nodiscard]] ObsBits obs() const { return obs_; }
+  [[nodiscard]] Obs obs() const { return obs_; }
 
   /// Loading throws DataError for what no episode can have.
   template <class Archive>
@@ -137,7 +152,8 @@ class World {
  private:
   void require_possible() const;
   [[nodiscard]] bool possible(std::uint8_t host) const;
-  [[nodiscard]] bool reachable(std::uint8_t host) const;
+  [[nodiscard]] bool open(Subnet subnet) const;
+  [[nodiscard]] bool reachable(std::uint8_t host) const { return open(network_->subnets[host]); }
   void update_sets(std::uint8_t host);
   void set_mark(std::uint8_t host, Mark mark);
   void show(std::uint8_t decoyed, const Events& events);
@@ -155,17 +171,22 @@ class World {
   Flag impact();
 
   Rules rules_;
-  const Services* services_;
-  ObsBits obs_ = 0;
-  HostSet with_sessions_ = 0;
-  HostSet with_privileged_ = 0;
-  HostSet with_malware_ = 0;
-  HostSet mail_broken_ = 0;  // mail_breaks: restored, and the mail server's version unknown since
-  Knowledge knowledge_;
+  const Network* network_;
+  Obs obs_{};
+  Set with_sessions_ = 0;
+  Set with_privileged_ = 0;
+  Set with_malware_ = 0;
+  Set mail_broken_ = 0;  // mail_breaks: restored, and the mail server's version unknown since
+  BasicKnowledge<Set> knowledge_;
   std::uint8_t service_up_ = 1;  // the OT service; down it costs Blue
   std::uint8_t service_active_ = 1;
   std::uint8_t service_pid_known_ = 1;  // else Impact does not stop it
-  std::array<HostState, kNumHosts> hosts_;
+  std::array<HostState, Size::kMaxHosts> hosts_;
 };
+
+/// Scenario 2's.
+using World = BasicWorld<ChallengeSize>;
+extern template class BasicWorld<ChallengeSize>;
+extern template class BasicWorld<WideSize>;
 
 }  // namespace penstock::cage2

@@ -14,6 +14,8 @@
 namespace penstock::cage2 {
 namespace {
 
+const Network& kNetwork = scenario2_network({});
+
 using namespace host;
 
 /// The stages that CybORG's B_lineAgent goes back to, in its own words `jumps`.
@@ -31,9 +33,9 @@ std::string words_of(const Intent& intent) {
 /// A bline that has succeeded with everything up to a stage, from this foothold.
 Bline bline_at(int stage, std::uint8_t foothold = kUser1) {
   Bline red;
-  red.intend(Flag::unknown, true);
+  red.intend(Flag::unknown, true, kNetwork);
   for (int i = 1; i <= stage; ++i) {
-    red.intend(Flag::yes, true);
+    red.intend(Flag::yes, true, kNetwork);
     red.commit(foothold);
   }
   return red;
@@ -84,14 +86,14 @@ TEST_CASE("bline goes from the user subnet by one enterprise server to the OT se
                                                "Impact Op_Server0",
                                                "Impact Op_Server0"};
     Bline red;
-    const Intent first = red.intend(Flag::unknown, true);
+    const Intent first = red.intend(Flag::unknown, true, kNetwork);
     CHECK(first.action == RedAction::discover_systems);
     CHECK(first.targets == 1);  // the user subnet
-    const Intent drawn = red.intend(Flag::yes, true);
+    const Intent drawn = red.intend(Flag::yes, true, kNetwork);
     CHECK(drawn.targets == (bit(kUser1) | bit(kUser2) | bit(kUser3) | bit(kUser4)));
     red.commit(foothold);
     for (std::size_t i = 1; i < expected.size(); ++i) {
-      const Intent next = red.intend(Flag::yes, true);
+      const Intent next = red.intend(Flag::yes, true, kNetwork);
       CAPTURE(i);
       if (expected[i].empty()) {
         CHECK(next.action == RedAction::discover_systems);
@@ -108,58 +110,58 @@ TEST_CASE("where a stage fails, bline goes back as CybORG's does") {
     CAPTURE(stage);
     Bline red = bline_at(stage);
     REQUIRE(red.stage() == stage);
-    red.intend(Flag::no, true);
+    red.intend(Flag::no, true, kNetwork);
     CHECK(int{red.stage()} == kJumps[static_cast<std::size_t>(stage)]);
   }
 }
 
 TEST_CASE("a scan that showed nothing of the server sends bline back to its foothold, once") {
   Bline red = bline_at(11, kUser3);
-  Intent next = red.intend(Flag::yes, false);
+  Intent next = red.intend(Flag::yes, false, kNetwork);
   CHECK(red.stage() == 1);
   CHECK(words_of(next) == "DiscoverNetworkServices User3");  // it draws no other
   red = bline_at(12, kUser3);
-  red.intend(Flag::no, false);  // the exploit failed: to stage 9, and up again
-  for (int i = 0; i < 3; ++i) { next = red.intend(Flag::yes, false); }
+  red.intend(Flag::no, false, kNetwork);  // the exploit failed: to stage 9, and up again
+  for (int i = 0; i < 3; ++i) { next = red.intend(Flag::yes, false, kNetwork); }
   CHECK(red.stage() == 12);  // it has been there, and does not look again
 }
 
 TEST_CASE("meander scans before it escalates, and escalates before it exploits") {
   Meander red;
   Knowledge known = knowing(bit(kUser0), bit(kUser0), 1);
-  Intent next = red.intend(Flag::unknown, known);
+  Intent next = red.intend(Flag::unknown, known, kNetwork);
   CHECK(next.action == RedAction::discover_systems);
   CHECK(next.targets == 1);
   red.commit(next.action, 0);
 
   known.addresses = kSubnetHosts[0];
-  next = red.intend(Flag::yes, known);
+  next = red.intend(Flag::yes, known, kNetwork);
   CHECK(next.action == RedAction::discover_services);
   CHECK(next.targets == kSubnetHosts[0]);  // any that it has not scanned
   for (std::uint8_t host = kUser0; host <= kUser4; ++host) {
     red.commit(RedAction::discover_services, host);
-    next = red.intend(Flag::yes, known);
+    next = red.intend(Flag::yes, known, kNetwork);
   }
   CHECK(words_of(next) == "PrivilegeEscalate User0");  // the one whose name it knows
   red.commit(next.action, kUser0);
-  next = red.intend(Flag::yes, known);
+  next = red.intend(Flag::yes, known, kNetwork);
   CHECK(next.action == RedAction::exploit);
   CHECK(next.targets == kSubnetHosts[0]);
   red.commit(next.action, kUser2);
   known.names |= bit(kUser2);
-  CHECK(words_of(red.intend(Flag::yes, known)) == "PrivilegeEscalate User2");
+  CHECK(words_of(red.intend(Flag::yes, known, kNetwork)) == "PrivilegeEscalate User2");
 }
 
 TEST_CASE("meander looks at a new subnet at once, the enterprise's first") {
   Meander red;
   const Knowledge known = knowing(kAllHosts, bit(kUser0), 7);
   for (const HostSet subnet : {2, 4, 1}) {
-    const Intent next = red.intend(Flag::unknown, known);
+    const Intent next = red.intend(Flag::unknown, known, kNetwork);
     CHECK(next.action == RedAction::discover_systems);
     CHECK(next.targets == subnet);
     red.commit(next.action, subnet == 2 ? 1 : subnet == 4 ? 2 : 0);
   }
-  CHECK(red.intend(Flag::unknown, known).action == RedAction::discover_services);
+  CHECK(red.intend(Flag::unknown, known, kNetwork).action == RedAction::discover_services);
 }
 
 TEST_CASE("a failed exploit makes meander forget the way it came by") {
@@ -170,14 +172,14 @@ TEST_CASE("a failed exploit makes meander forget the way it came by") {
     red.commit(RedAction::discover_services, host);
   }
   red.commit(RedAction::exploit, kEnterprise0);
-  CHECK(red.intend(Flag::yes, known).action == RedAction::escalate);
+  CHECK(red.intend(Flag::yes, known, kNetwork).action == RedAction::escalate);
   red.commit(RedAction::escalate, kEnterprise0);
-  red.intend(Flag::yes, known);
+  red.intend(Flag::yes, known, kNetwork);
   red.commit(RedAction::escalate, kUser0);
-  CHECK(words_of(red.intend(Flag::yes, known)) == "Exploit User0");
+  CHECK(words_of(red.intend(Flag::yes, known, kNetwork)) == "Exploit User0");
   red.commit(RedAction::exploit, kUser0);
   // It failed, and Enterprise0 was the way: that is exploited and escalated again.
-  const Intent next = red.intend(Flag::no, known);
+  const Intent next = red.intend(Flag::no, known, kNetwork);
   CHECK(next.action == RedAction::exploit);
   CHECK(next.targets == all);
 }
@@ -187,19 +189,19 @@ TEST_CASE("meander repeats the impact, until it fails") {
   const Knowledge known = knowing(bit(kOpServer0), bit(kOpServer0), 0);
   red.commit(RedAction::discover_services, kOpServer0);
   red.commit(RedAction::exploit, kOpServer0);
-  red.intend(Flag::yes, known);
+  red.intend(Flag::yes, known, kNetwork);
   red.commit(RedAction::escalate, kOpServer0);
   for (int i = 0; i < 3; ++i) {
-    const Intent next = red.intend(Flag::yes, known);
+    const Intent next = red.intend(Flag::yes, known, kNetwork);
     CHECK(words_of(next) == "Impact Op_Server0");
     red.commit(next.action, kOpServer0);
   }
-  CHECK(words_of(red.intend(Flag::no, known)) == "Exploit Op_Server0");
+  CHECK(words_of(red.intend(Flag::no, known, kNetwork)) == "Exploit Op_Server0");
 }
 
 TEST_CASE("a red that sleeps means nothing, and only possible reds are loaded") {
   Red red(RedKind::sleep);
-  CHECK(red.intend({}).action == RedAction::sleep);
+  CHECK(red.intend({}, kNetwork).action == RedAction::sleep);
   std::vector<std::byte> bytes;
   StateWriter writer(bytes);
   writer(red);
@@ -211,12 +213,32 @@ TEST_CASE("a red that sleeps means nothing, and only possible reds are loaded") 
     // Sets of hosts aside, no byte of an agent may be 200.
     try {
       reader(loaded);
-      CHECK(loaded.intend({}).action == RedAction::sleep);
+      loaded.require_possible(kNetwork);
+      CHECK(loaded.intend({}, kNetwork).action == RedAction::sleep);
     } catch (const DataError&) { continue; }
   }
   bytes[0] = std::byte{9};  // no such kind
   StateReader reader(bytes);
-  CHECK_THROWS_AS(reader(red), DataError);
+  reader(red);
+  CHECK_THROWS_AS(red.require_possible(kNetwork), DataError);
+}
+
+TEST_CASE("a bline past its first stage that has no foothold is not loaded") {
+  Red red(RedKind::bline);
+  std::vector<std::byte> bytes;
+  StateWriter writer(bytes);
+  writer(red);
+  constexpr std::size_t kStage = 3;  // after the kind, the last flag and what was seen
+  for (const int stage : {0, 1, 2, 4}) {
+    bytes[kStage] = static_cast<std::byte>(stage);
+    StateReader reader(bytes);
+    reader(red);
+    if (stage == 0) {
+      CHECK_NOTHROW(red.require_possible(kNetwork));
+    } else {
+      CHECK_THROWS_AS(red.require_possible(kNetwork), DataError);
+    }
+  }
 }
 
 TEST_CASE("react restores what is privileged, and removes or restores what is not") {
