@@ -288,6 +288,10 @@ void add_rest(Options& verb, SearchOptions& options, SearchArgs& args) {
            "repetitions of search and random search for the regret, with training seeds of their "
            "own")
       .show_default();
+  verb.add("--pool", options.pool,
+           "repetitions draw from as many trainings of each order instead, none again before all: "
+           "many repetitions for the trainings of a few; 0: seeds of their own")
+      .show_default();
   verb.add("--workers", args.workers, "trainings at a time, or auto; never changes results")
       .show_default();
   verb.add("--out", options.out,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "domains/cage2/search/journaled_evaluator.h"
 #include "domains/cage2/search/regret.h"
@@ -40,6 +41,7 @@ void check(const SearchOptions& o) {
   require(o.num_initial >= 1, "initial", o.num_initial, "at least 1");
   require(o.batch >= 1, "batch", o.batch, "at least 1");
   require(o.workers >= 1, "workers", o.workers, "at least 1");
+  require(o.pool >= 0 && o.pool < kOfTruth, "pool", o.pool, "0, and fewer than a million");
   require(o.repetitions >= 0 && o.repetitions < kOfTruth, "repetitions", o.repetitions,
           "at least 0, and fewer than a million");
   require(!o.beta || (*o.beta >= 0 && std::isfinite(*o.beta)), "beta", o.beta.value_or(0),
@@ -58,6 +60,22 @@ std::uint64_t seed_of(const SearchOptions& options, std::uint32_t owner, Replica
   const auto use = std::uint64_t{kMaxReplicates} * static_cast<std::uint64_t>(replicate.repetition);
   return episode_seed(options.seed, owner, use + static_cast<std::uint64_t>(replicate.number)) >>
          1U;
+}
+
+/// What a repetition takes as an order's training `number`: its own, or the first one of another
+/// repetition, drawn from those of the pool. When all of them were drawn they come again.
+Replicate drawn_from_pool(const SearchOptions& options, int index, Replicate wanted) {
+  if (options.pool == 0 || wanted.repetition == 0) { return wanted; }
+  Random random({.seed = options.seed,
+                 .owner = static_cast<std::uint32_t>(index),
+                 .episode = static_cast<std::uint64_t>(wanted.repetition),
+                 .stream = Stream::search});
+  std::vector<int> of_pool(static_cast<std::size_t>(options.pool));
+  std::iota(of_pool.begin(), of_pool.end(), 1);
+  for (std::size_t left = of_pool.size(); left > 1; --left) {
+    std::swap(of_pool[left - 1], of_pool[random.below(static_cast<std::uint32_t>(left))]);
+  }
+  return {of_pool[static_cast<std::size_t>(wanted.number % options.pool)], 0};
 }
 
 WorkflowJob training_of(const SearchOptions& options, int index, Replicate replicate) {
@@ -86,7 +104,8 @@ Measure measure_with(const SearchOptions& options, JournaledEvaluator& evaluator
     for (const Ask& ask : asks) {
       for (int k = 0; k < options.num_seeds; ++k) {
         const int number = ask.num_before * options.num_seeds + k;
-        jobs.push_back(training_of(options, ask.index, {repetition, number}));
+        const Replicate replicate = drawn_from_pool(options, ask.index, {repetition, number});
+        jobs.push_back(training_of(options, ask.index, replicate));
       }
     }
     return in_groups(evaluator.measure(jobs), static_cast<std::size_t>(options.num_seeds));

@@ -44,6 +44,8 @@ struct SearchOptions {
   bool exhaustive = false;  // train all orders anew and measure regret
   int truth_seeds = 10;     // trainings of each order for that, with seeds that no search uses
   int repetitions = 10;     // of search and of random search, each with training seeds of its own
+  int pool =
+      0;  // or each draws from as many trainings of an order, none twice; 0: seeds of its own
 
   int workers = 1;                // trainings at a time; results do not depend on it
   std::string out;                // a folder for the journal; empty: none is kept

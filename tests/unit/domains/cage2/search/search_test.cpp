@@ -244,6 +244,35 @@ TEST_CASE("the ground truth and every repetition have training seeds of their ow
   for (const double regret : found.truth->regret->search_final) { CHECK(regret >= 0); }
 }
 
+TEST_CASE("repetitions that draw from a pool share its trainings, and none is of the truth's") {
+  SearchOptions options = quick_options();
+  options.all_orders = false;
+  options.job.red = "bline";  // six games
+  options.num_seeds = 1;
+  options.exhaustive = true;
+  options.truth_seeds = 2;
+  options.num_workflows = 8;
+  const auto trained = [&](int repetitions) {
+    options.repetitions = repetitions;
+    std::map<Order, std::set<std::uint64_t>> seeds;
+    run_search(options, [&](const WorkflowJob& job) {
+      CHECK(seeds[job.order].insert(job.seed).second);  // nothing is done twice
+      return Synthetic{}(job);
+    });
+    return seeds;
+  };
+  const std::map<Order, std::set<std::uint64_t>> before = trained(0);
+  options.pool = 5;
+  const std::map<Order, std::set<std::uint64_t>> with_pool = trained(40);
+  std::size_t most = 0;
+  for (const auto& [order, seeds] : with_pool) {
+    const std::size_t others = before.contains(order) ? before.at(order).size() : 0;
+    CHECK(seeds.size() - others <= 5);
+    most = std::max(most, seeds.size() - others);
+  }
+  CHECK(most == 5);
+}
+
 namespace {
 
 /// Trainings whose return depends on their seed alone: there is nothing to find.
