@@ -13,8 +13,14 @@ constexpr std::uint32_t kOpponents = 3;  // owner of their random numbers: not t
 
 std::string list_of(const std::vector<std::string>& words) {
   std::string text;
-  for (const std::string& word : words) { text += word + ", "; }
+  for (const std::string& word : words) { text.append(word).append(", "); }
   return text;
+}
+
+[[noreturn]] void refuse_opponent(const std::string& key, const std::string& word,
+                                  const std::vector<std::string>& scripts) {
+  throw ConfigError(key + " = " + word + ": expected " + list_of(scripts) +
+                    "or a policy file that `penstock export` wrote" + did_you_mean(word, scripts));
 }
 
 }  // namespace
@@ -33,11 +39,7 @@ Opponents opponents_of(const std::string& key, const std::string& text,
       all.push_back({.name = word});
       continue;
     }
-    if (!load || !std::filesystem::is_regular_file(word)) {
-      throw ConfigError(key + " = " + word + ": expected " + list_of(scripts) +
-                        "or a policy file that `penstock export` wrote" +
-                        did_you_mean(word, scripts));
-    }
+    if (!load || !std::filesystem::is_regular_file(word)) { refuse_opponent(key, word, scripts); }
     all.push_back(load(word));
   }
   if (all.empty()) { throw ConfigError(key + ": name at least one opponent"); }

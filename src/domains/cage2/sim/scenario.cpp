@@ -287,12 +287,12 @@ Scenario read_scenario(const std::string& path) {
 }
 
 const Scenario& scenario2() {
-  static const Scenario scenario = [] {
+  static const Scenario kRead = [] {
     Settings settings;
     settings.add_toml(kScenario2, "scenario2.toml");
     return scenario_from(settings, nullptr);
   }();
-  return scenario;
+  return kRead;
 }
 
 Network network_of(const Scenario& scenario, const Rules& rules) {
@@ -300,7 +300,7 @@ Network network_of(const Scenario& scenario, const Rules& rules) {
 }
 
 const Network& scenario2_network(const Rules& rules) {
-  static const std::array<Network, 8> networks = [] {
+  static const std::array<Network, 8> kNetworks = [] {
     std::array<Network, 8> all;
     for (unsigned i = 0; i < all.size(); ++i) {
       Rules fixed;
@@ -311,8 +311,8 @@ const Network& scenario2_network(const Rules& rules) {
     }
     return all;
   }();
-  return networks[(rules.fix_smb ? 1U : 0U) + (rules.fix_mysql ? 2U : 0U) +
-                  (rules.fix_vsftpd ? 4U : 0U)];
+  return kNetworks[(rules.fix_smb ? 1U : 0U) + (rules.fix_mysql ? 2U : 0U) +
+                   (rules.fix_vsftpd ? 4U : 0U)];
 }
 
 }  // namespace penstock::cage2

@@ -197,7 +197,7 @@ BlueMove BasicSimulator<Size>::move_of(std::int64_t action) const {
 template <class Size>
 RedKind BasicSimulator<Size>::draw_red() {
   const std::uint32_t total = weights_[0] + weights_[1] + weights_[2];
-  for (std::uint8_t kind = 0; kind < weights_.size(); ++kind) {
+  for (std::size_t kind = 0; kind < weights_.size(); ++kind) {
     if (weights_[kind] == total) { return static_cast<RedKind>(kind); }
   }
   const std::uint32_t drawn = random_.below(total);

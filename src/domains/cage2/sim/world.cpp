@@ -115,7 +115,7 @@ BasicWorld<Size>::BasicWorld(const Rules& rules, const Network& network)
 
 template <class Size>
 void BasicWorld<Size>::reset() {
-  for (std::uint8_t h = 0; h < num_hosts(); ++h) { hosts_[h] = fresh(network_->services[h]); }
+  for (std::size_t h = 0; h < num_hosts(); ++h) { hosts_[h] = fresh(network_->services[h]); }
   const std::uint8_t start = network_->start;
   hosts_[start].add_session(true, false);
   with_sessions_ = with_privileged_ = set_of<Set>(start);
@@ -411,7 +411,7 @@ void BasicWorld<Size>::require_possible() const {
   bool good = (sets & ~network_->all()) == 0 && knowledge_.subnets <= kAllSubnets &&
               knowledge_.service <= 1 && service_up_ <= 1 && service_active_ <= 1 &&
               service_pid_known_ <= 1 && fits(obs_, num_hosts());
-  for (std::uint8_t h = 0; h < num_hosts(); ++h) { good = good && possible(h); }
+  for (std::size_t h = 0; h < num_hosts(); ++h) { good = good && possible(h); }
   if (!good) { throw DataError("env state: a value that no episode of cage2 can have"); }
 }
 
