@@ -113,7 +113,7 @@ std::vector<EnvEntry> cage2_envs(cage2::OpponentLoader load) {
           {"cage2_defender", "the same for the leader board: 45 actions worth having, and a memory",
            [load] { return std::make_unique<DefenderFactory>(load); }},
           {"cage2_red", "the other side of the same: attack the network that somebody defends",
-           [load] { return std::make_unique<RedFactory>(load); }}};
+           [load = std::move(load)] { return std::make_unique<RedFactory>(load); }}};
 }
 
 }  // namespace penstock
