@@ -53,6 +53,12 @@ def test_a_trained_policy_sells_at_other_sizes_than_its_own(penstock, tmp_path):
     assert [x["sellers"][1]["seller"] for x in told] == ["trained", "trained"]
 
 
+def test_the_seller_that_ships_earns_more_than_insertion_pricing(penstock):
+    told = lines(penstock("booking", "slots", "--policy", ROOT / "models/slots-seller/policy.safetensors", "--sellers", "myopic-bayes,trained",
+                          "--families", "city,delivery", "--sizes", "20:3", "--episodes", 80, "--seed", 3, "--json").stdout)
+    assert all(x["sellers"][1]["difference"]["low"] > 0 for x in told)
+
+
 def test_faults_name_the_remedy(penstock):
     common = ["booking", "slots", "--episodes", 1]
     assert "did you mean 'myopic'" in penstock(*common, "--sellers", "myopc", code=2).stderr

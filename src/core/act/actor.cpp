@@ -73,8 +73,8 @@ class TokenActor final : public Actor {
     std::ranges::fill(rows.value, 0.0F);
     if (!rows.params.empty()) {
       for (std::size_t k = 0; k < present_.size(); ++k) {
-        std::copy_n(params_.begin() + static_cast<std::ptrdiff_t>(k * outputs), outputs,
-                    rows.params.begin() + static_cast<std::ptrdiff_t>(present_[k] * outputs));
+        std::copy_n(params_.data() + k * outputs, outputs,
+                    rows.params.data() + present_[k] * outputs);
       }
     }
     if (rows.value.empty()) { return; }

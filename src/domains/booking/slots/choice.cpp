@@ -89,9 +89,7 @@ void ChoiceModel::chances(const SegmentBelief& belief, std::span<const double> f
 
 double ChoiceModel::log_likelihood(std::size_t segment, std::span<const double> fees,
                                    std::int32_t choice) const {
-  const double chosen = choice == kNoPurchase ? 0
-                                              : utility(segment, static_cast<std::size_t>(choice),
-                                                        fees[static_cast<std::size_t>(choice)]);
+  const double chosen = choice == kNoPurchase ? 0 : utility(segment, choice, fees[choice]);
   return chosen - log_denominator(*this, segment, fees);
 }
 
@@ -124,7 +122,7 @@ std::int32_t ChoiceModel::choose(std::size_t segment, std::span<const double> fe
     const double worth = utility(segment, s, fees[s]) + gumbel[s];
     if (worth > most) {
       most = worth;
-      best = static_cast<std::int32_t>(s);
+      best = s;
     }
   }
   return best;

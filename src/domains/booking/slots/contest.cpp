@@ -25,11 +25,11 @@ SlotScore play_episode(const SlotMarket& market, SlotSeller& seller, std::uint64
     day.sell(offer.fees, offer.withheld);
   }
   const SlotTally& tally = day.tally();
-  score.profit = static_cast<double>(tally.profit) / kContestCents;
+  score.profit = tally.profit / kContestCents;
   score.calls = tally.calls;
   score.sold = tally.sold;
-  score.fees = static_cast<double>(tally.fees) / kContestCents;
-  score.cost = static_cast<double>(day.cost()) / kContestCents;
+  score.fees = tally.fees / kContestCents;
+  score.cost = day.cost() / kContestCents;
   return score;
 }
 
@@ -87,8 +87,7 @@ SlotContest play_contest(const SlotMarket& market, const std::vector<NamedSeller
                       .vehicles = market.config().vehicles,
                       .versus = sellers.at(0).name};
   for (const NamedSeller& seller : sellers) {
-    SellerScores scores{.name = seller.name,
-                        .episodes = std::vector<SlotScore>(static_cast<std::size_t>(episodes))};
+    SellerScores scores{.name = seller.name, .episodes = std::vector<SlotScore>(episodes)};
     const std::size_t workers = std::min(pool.size(), scores.episodes.size());
     pool.run(workers, [&](std::size_t worker) {
       const std::unique_ptr<SlotSeller> own = seller.make();

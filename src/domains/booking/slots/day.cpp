@@ -35,8 +35,8 @@ void SlotDay::resume(const SlotMarket& market, SlotEpisode& episode, std::span<c
 
 void SlotDay::start(const SlotMarket& market) {
   market_ = &market;
-  const auto days = static_cast<std::size_t>(market.config().days);
-  const auto vehicles = static_cast<std::size_t>(episode_.instance.vehicles);
+  const std::size_t days = market.config().days;
+  const std::size_t vehicles = episode_.instance.vehicles;
   routes_.resize(days);
   route_cost_.resize(days);
   served_.resize(days);
@@ -45,7 +45,7 @@ void SlotDay::start(const SlotMarket& market) {
     route_cost_[day].assign(vehicles, 0);
     served_[day].clear();
   }
-  slot_of_.assign(static_cast<std::size_t>(episode_.instance.num_requests()), -1);
+  slot_of_.assign(episode_.instance.num_requests(), -1);
   sold_by_slot_.fill(0);
   next_ = 0;
   quoted_ = false;
@@ -59,7 +59,7 @@ Cents SlotDay::day_cost(std::size_t day) {
   for (std::int32_t v = 0; v < episode_.instance.vehicles; ++v) {
     sequence_.clear();
     for (const Stop& stop : inner(routes_[day].stops(v))) { sequence_.push_back(stop.node); }
-    Cents& cost = route_cost_[day][static_cast<std::size_t>(v)];
+    Cents& cost = route_cost_[day][v];
     cost = route_cents(episode_.instance, sequence_, market_->prices());
     sum += cost;
   }
@@ -71,7 +71,7 @@ Cents SlotDay::cost_with(std::size_t day, std::int32_t request, const Insertion&
                          const RequestWindows& windows) {
   Instance& instance = episode_.instance;
   const std::int32_t first = instance.first_node(request);
-  const auto at = static_cast<std::size_t>(first);
+  const std::size_t at = first;
   instance.nodes[at].window = windows[0];
   if (instance.mode == Mode::ride) { instance.nodes[at + 1].window = windows[1]; }
   const bool ride = instance.mode == Mode::ride;
@@ -92,7 +92,7 @@ std::span<const SlotQuote> SlotDay::quote() {
   const SlotCall& waiting = call();
   for (std::size_t s = 0; s < count; ++s) {
     const std::int32_t day = market_->slots()[s].day;
-    const auto d = static_cast<std::size_t>(day);
+    const std::size_t d = day;
     SlotQuote& quote = quotes_[s];
     quote = {.open = waiting.arrival <= market_->cutoff(day)};
     if (!quote.open) { continue; }
@@ -100,8 +100,8 @@ std::span<const SlotQuote> SlotDay::quote() {
     quote.place = routes_[d].cheapest(waiting.request, windows);
     quote.fits = quote.place.fits();
     if (!quote.fits) { continue; }
-    quote.cost = cost_with(d, waiting.request, quote.place, windows) -
-                 route_cost_[d][static_cast<std::size_t>(quote.place.vehicle)];
+    quote.cost =
+        cost_with(d, waiting.request, quote.place, windows) - route_cost_[d][quote.place.vehicle];
   }
   return std::span(quotes_).first(count);
 }
@@ -112,7 +112,7 @@ Cents SlotDay::sell(std::span<const Cents> fees, std::span<const bool> withheld)
   std::array<double, kMaxSlots> offered{};
   for (std::size_t s = 0; s < market_->num_slots(); ++s) {
     const bool on = quotes_[s].fits && !withheld[s];
-    offered[s] = on ? static_cast<double>(fees[s]) / kCents : kWithheld;
+    offered[s] = on ? fees[s] / kCents : kWithheld;
   }
   const SlotCall& caller = call();
   const ChoiceModel model = market_->model_of(caller);
@@ -122,7 +122,7 @@ Cents SlotDay::sell(std::span<const Cents> fees, std::span<const bool> withheld)
     tally_.profit -= market_->prices().lost;
     return finish_call(before) - market_->prices().lost;
   }
-  const auto slot = static_cast<std::size_t>(last_choice_);
+  const std::size_t slot = last_choice_;
   const Cents paid = caller.revenue + fees[slot];
   tally_.revenue += caller.revenue;
   tally_.fees += fees[slot];
@@ -134,7 +134,7 @@ Cents SlotDay::sell(std::span<const Cents> fees, std::span<const bool> withheld)
 Cents SlotDay::take(std::size_t slot) {
   quote();
   const Cents before = cost_;
-  last_choice_ = static_cast<std::int32_t>(slot);
+  last_choice_ = slot;
   const Cents revenue = call().revenue;
   tally_.revenue += revenue;
   tally_.profit += revenue;
@@ -145,14 +145,14 @@ Cents SlotDay::take(std::size_t slot) {
 void SlotDay::promise(std::size_t slot) {
   const SlotQuote& quote = quotes_[slot];
   const std::int32_t request = call().request;
-  const auto day = static_cast<std::size_t>(market_->slots()[slot].day);
+  const std::size_t day = market_->slots()[slot].day;
   const RequestWindows windows = market_->windows_of(episode_.instance, request, slot);
-  Cents& route = route_cost_[day][static_cast<std::size_t>(quote.place.vehicle)];
+  Cents& route = route_cost_[day][quote.place.vehicle];
   route = cost_with(day, request, quote.place, windows);
   routes_[day].insert(request, quote.place);
   cost_ += quote.cost;
   served_[day].push_back(request);
-  slot_of_[static_cast<std::size_t>(request)] = static_cast<std::int32_t>(slot);
+  slot_of_[request] = slot;
   ++sold_by_slot_[slot];
   ++tally_.sold;
   if (market_->config().sale_rounds > 0) { improve(day, market_->config().sale_rounds); }
@@ -181,7 +181,7 @@ void SlotDay::improve(std::size_t day, std::int64_t rounds) {
   const Cents old = std::accumulate(route_cost_[day].begin(), route_cost_[day].end(), Cents{0});
   routes.store(before_);
   relocate(routes, served_[day]);
-  search_.improve(routes, served_[day], static_cast<std::int32_t>(rounds), random);
+  search_.improve(routes, served_[day], rounds, random);
   Cents now = day_cost(day);
   if (now > old) {
     routes.load(episode_.instance, before_);

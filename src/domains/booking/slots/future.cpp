@@ -14,7 +14,7 @@ void Future::imagine(const SlotDay& day, std::uint64_t seed, Now now) {
 
 void Future::build(const SlotDay& day, const SlotEpisode& others, std::size_t first_call, Now now) {
   const SlotEpisode& real = day.episode();
-  const auto days = static_cast<std::size_t>(day.market().config().days);
+  const std::size_t days = day.market().config().days;
   Instance& instance = episode.instance;
   instance.mode = real.instance.mode;
   instance.vehicles = real.instance.vehicles;
@@ -28,13 +28,13 @@ void Future::build(const SlotDay& day, const SlotEpisode& others, std::size_t fi
     day.routes(d).store(plans[d]);
     std::vector<std::int32_t> moved(real.instance.num_nodes(), 0);
     for (const std::int32_t request : day.served(d)) {
-      const auto from = static_cast<std::size_t>(real.instance.first_node(request));
-      moved[from] = static_cast<std::int32_t>(instance.num_nodes());
+      const std::size_t from = real.instance.first_node(request);
+      moved[from] = instance.num_nodes();
       if (instance.mode == Mode::ride) { moved[from + 1] = moved[from] + 1; }
       add_request(real.instance, request);
     }
     for (auto& route : plans[d].routes) {
-      for (std::int32_t& node : route) { node = moved[static_cast<std::size_t>(node)]; }
+      for (std::int32_t& node : route) { node = moved[node]; }
     }
   }
   episode.calls.clear();
@@ -56,7 +56,7 @@ void Future::build(const SlotDay& day, const SlotEpisode& others, std::size_t fi
 }
 
 void Future::add_request(const Instance& from, std::int32_t request) {
-  const auto first = static_cast<std::size_t>(from.first_node(request));
+  const std::size_t first = from.first_node(request);
   for (std::size_t k = 0; k < static_cast<std::size_t>(from.stops_per_request()); ++k) {
     episode.instance.nodes.push_back(from.nodes[first + k]);
     episode.instance.points.push_back(from.points[first + k]);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/random.h"
@@ -23,7 +24,7 @@ Cents cents(double money) { return std::llround(money * kCents); }
 
 void check(const SlotsConfig& config) {
   const std::int64_t all = config.days * config.slots;
-  if (all > static_cast<std::int64_t>(kMaxSlots)) {
+  if (std::cmp_greater(all, kMaxSlots)) {
     throw UsageError(fmt::format("env.days = {} times env.slots = {} are {} slots: at most {} fit",
                                  config.days, config.slots, all, kMaxSlots));
   }
@@ -40,12 +41,12 @@ void check(const SlotsConfig& config) {
 
 /// The most calls where `expected` are.
 std::int64_t most_of(std::int64_t expected) {
-  return expected + static_cast<std::int64_t>(kSpread * std::sqrt(static_cast<double>(expected)));
+  return expected + static_cast<std::int64_t>(kSpread * std::sqrt(expected));
 }
 
 std::int64_t draw_between(std::int64_t least, std::int64_t most, Random& random) {
   const std::int64_t low = least == 0 ? most : least;
-  return low + random.below(static_cast<std::uint32_t>(most - low + 1));
+  return low + random.below(most - low + 1);
 }
 
 }  // namespace
@@ -64,10 +65,10 @@ SlotMarket::SlotMarket(const SlotsConfig& config)
              .per_day = config.later_day},
       most_calls_(most_of(config.customers)) {
   check(config);
-  const double width = (config.close - config.open) / static_cast<double>(config.slots);
+  const double width = (config.close - config.open) / config.slots;
   for (std::int32_t day = 0; day < config.days; ++day) {
     for (std::int64_t i = 0; i < config.slots; ++i) {
-      const double from = config.open + width * static_cast<double>(i);
+      const double from = config.open + width * i;
       slots_.push_back({.day = day, .from = from, .to = from + width});
     }
   }
@@ -88,7 +89,7 @@ void SlotMarket::add_family(const std::string& name) {
   Family family;
   for (std::int64_t size = kSmallest;
        family.requests.empty() || family.requests.back() < most_calls_; size *= 2) {
-    const auto requests = static_cast<std::int32_t>(std::min(size, most_calls_));
+    const std::int32_t requests = std::min(size, most_calls_);
     family.requests.push_back(requests);
     family.sizes.push_back(
         make_generator(name, {.mode = ride ? Mode::ride : Mode::deliver,
@@ -101,17 +102,15 @@ void SlotMarket::add_family(const std::string& name) {
 }
 
 double SlotMarket::cutoff(std::int32_t day) const {
-  const auto days = static_cast<double>(config_.days);
+  const double days = config_.days;
   return (days + day) / (2 * days - 1);
 }
 
 void SlotMarket::draw(std::uint64_t seed, SlotEpisode& into) const {
   Random random({.seed = seed, .owner = kMarketOwner});
-  into.family = random.below(static_cast<std::uint32_t>(families_.size()));
-  into.expected =
-      static_cast<double>(draw_between(config_.customers_least, config_.customers, random));
-  into.instance.vehicles =
-      static_cast<std::int32_t>(draw_between(config_.vehicles_least, config_.vehicles, random));
+  into.family = random.below(families_.size());
+  into.expected = draw_between(config_.customers_least, config_.customers, random);
+  into.instance.vehicles = draw_between(config_.vehicles_least, config_.vehicles, random);
   draw_like(into, seed, into);
 }
 
@@ -129,14 +128,14 @@ void SlotMarket::draw_like(const SlotEpisode& like, std::uint64_t seed, SlotEpis
   family.sizes[size]->make(seed, into.instance);
   into.side = family.sizes[size]->side();
   into.instance.vehicles = vehicles;
-  into.calls.resize(static_cast<std::size_t>(calls));
+  into.calls.resize(calls);
   draw_calls(random, into);
 }
 
 void SlotMarket::draw_calls(Random& random, SlotEpisode& into) const {
   Instance& instance = into.instance;
   thread_local std::vector<std::int32_t> order;
-  order.resize(static_cast<std::size_t>(instance.num_requests()));
+  order.resize(instance.num_requests());
   std::iota(order.begin(), order.end(), 0);
   shuffle(order, random);  // a list's lines come in the list's order
   for (std::size_t i = 0; i < into.calls.size(); ++i) {
@@ -145,7 +144,7 @@ void SlotMarket::draw_calls(Random& random, SlotEpisode& into) const {
     call.arrival = random.uniform();
     call.revenue = cents(config_.revenue * (0.5 + random.uniform()));
     const std::int32_t node = instance.first_node(call.request);
-    call.hour = instance.nodes[static_cast<std::size_t>(node)].window.earliest / kHour;
+    call.hour = instance.nodes[node].window.earliest / kHour;
     draw_person(random, call);
     if (instance.max_ride > 0) {
       const Seconds direct = instance.duration_of(node, node + 1);
@@ -158,14 +157,14 @@ void SlotMarket::draw_calls(Random& random, SlotEpisode& into) const {
 void SlotMarket::draw_person(Random& random, SlotCall& call) const {
   const ChoiceModel model = model_of(call);
   call.belief = model.prior();
-  call.type = random.below(static_cast<std::uint32_t>(model.num_segments()));
+  call.type = random.below(model.num_segments());
   const auto gumbel = [&](std::array<double, kMaxSlots + 1>& noise) {
     for (std::size_t s = 0; s <= num_slots(); ++s) {
       noise[s] = -std::log(-std::log1p(-random.uniform()));
     }
   };
   constexpr std::array<double, kMaxSlots> kNoFees{};
-  const auto seen = random.below(static_cast<std::uint32_t>(config_.history) + 1);
+  const auto seen = random.below(config_.history + 1);
   for (std::uint32_t i = 0; i < seen; ++i) {
     gumbel(call.gumbel);
     model.update(call.belief, kNoFees, model.choose(call.type, kNoFees, call.gumbel));
@@ -179,7 +178,7 @@ std::array<Window, 2> SlotMarket::windows_of(const Instance& instance, std::int3
                      .latest = static_cast<Seconds>(slots_[slot].to * kHour)};
   if (instance.mode == Mode::deliver) { return {first, first}; }
   const std::int32_t node = instance.first_node(request);
-  const Seconds service = instance.nodes[static_cast<std::size_t>(node)].service;
+  const Seconds service = instance.nodes[node].service;
   const Seconds direct = instance.duration_of(node, node + 1);
   return {
       first,

@@ -21,9 +21,7 @@ struct Stretch {
   }
 };
 
-const Node& node_at(const Instance& instance, std::int32_t node) {
-  return instance.nodes[static_cast<std::size_t>(node)];
-}
+const Node& node_at(const Instance& instance, std::int32_t node) { return instance.nodes[node]; }
 
 /// Seconds aboard, when the vehicle leaves at `start` and each service begins as soon as it can.
 std::int64_t aboard(const Instance& instance, std::span<const std::int32_t> nodes,

@@ -14,7 +14,7 @@ std::array<double, kMaxSlots> insertion_costs(SlotDay& day) {
   std::array<double, kMaxSlots> costs{};
   const auto quotes = day.quote();
   for (std::size_t s = 0; s < quotes.size(); ++s) {
-    costs[s] = quotes[s].fits ? static_cast<double>(quotes[s].cost) / kCentsOfMoney : kWithheld;
+    costs[s] = quotes[s].fits ? quotes[s].cost / kCentsOfMoney : kWithheld;
   }
   return costs;
 }
@@ -35,7 +35,7 @@ SlotOffer priced_offer(SlotDay& day, const SegmentBelief& belief, std::span<cons
   const ChoiceSegment segment = market.model_of(call).merged(belief);
   std::array<double, kMaxSlots> fees{};
   const std::size_t count = market.num_slots();
-  best_fees(segment, static_cast<double>(call.revenue) / kCentsOfMoney, costs.first(count),
+  best_fees(segment, call.revenue / kCentsOfMoney, costs.first(count),
             std::span(fees).first(count));
   SlotOffer offer;
   for (std::size_t s = 0; s < count; ++s) {

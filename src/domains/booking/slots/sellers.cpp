@@ -29,7 +29,7 @@ class StaticSeller final : public SlotSeller {
   SlotOffer offer(SlotDay& day) override {
     SlotOffer offer;
     const std::size_t count = day.market().num_slots();
-    const double quota = std::ceil(day.episode().expected / static_cast<double>(count));
+    const double quota = std::ceil(day.episode().expected / count);
     for (std::size_t s = 0; s < count; ++s) { offer.withheld[s] = day.sold_by_slot()[s] >= quota; }
     return offer;
   }
@@ -86,7 +86,7 @@ class BlendSeller final : public SlotSeller {
 /// A seed per call and imagined future, apart from those of days.
 std::uint64_t future_seed(const SlotDay& day, std::size_t i) {
   constexpr std::uint64_t kApart = 0x9e3779b97f4a7c15;
-  return episode_seed(day.episode().seed ^ kApart, static_cast<std::uint32_t>(i), day.num_called());
+  return episode_seed(day.episode().seed ^ kApart, i, day.num_called());
 }
 
 /// Yang et al. 2016: a sale costs what it adds to routes that serve imagined calls too.
@@ -102,7 +102,7 @@ class ForesightSeller final : public SlotSeller {
       add_costs(day, sums);
     }
     for (std::size_t s = 0; s < day.market().num_slots(); ++s) {
-      if (costs[s] != kWithheld) { costs[s] = sums[s] / static_cast<double>(futures_); }
+      if (costs[s] != kWithheld) { costs[s] = sums[s] / futures_; }
     }
     return priced_offer(day, day.call().belief, costs);
   }
@@ -117,8 +117,7 @@ class ForesightSeller final : public SlotSeller {
     }
     const auto quotes = later_.quote();
     for (std::size_t s = 0; s < quotes.size(); ++s) {
-      sums[s] += quotes[s].fits ? static_cast<double>(quotes[s].cost) / kCentsPerUnit
-                                : day.market().config().revenue;
+      sums[s] += quotes[s].fits ? quotes[s].cost / kCentsPerUnit : day.market().config().revenue;
     }
   }
 
@@ -142,7 +141,7 @@ class RolloutSeller final : public SlotSeller {
       add_costs(day, costs, sums);
     }
     constexpr double kPrior = 8;
-    const auto played = static_cast<double>(futures_);
+    const double played = futures_;
     for (std::size_t s = 0; s < day.market().num_slots(); ++s) {
       if (costs[s] != kWithheld) { costs[s] = (kPrior * costs[s] + sums[s]) / (kPrior + played); }
     }
@@ -154,8 +153,7 @@ class RolloutSeller final : public SlotSeller {
     const double without = play(day, kNoPurchase);
     for (std::size_t s = 0; s < day.market().num_slots(); ++s) {
       if (costs[s] == kWithheld) { continue; }
-      sums[s] += without - play(day, static_cast<std::int32_t>(s)) +
-                 static_cast<double>(day.call().revenue) / kCentsPerUnit;
+      sums[s] += without - play(day, s) + day.call().revenue / kCentsPerUnit;
     }
   }
 
@@ -168,13 +166,13 @@ class RolloutSeller final : public SlotSeller {
       nothing.withheld.fill(true);
       later_.sell(nothing.fees, nothing.withheld);
     } else {
-      later_.take(static_cast<std::size_t>(slot));
+      later_.take(slot);
     }
     while (!later_.over()) {
       const SlotOffer offer = base_.offer(later_);
       later_.sell(offer.fees, offer.withheld);
     }
-    return static_cast<double>(later_.tally().profit) / kCentsPerUnit;
+    return later_.tally().profit / kCentsPerUnit;
   }
 
   std::size_t futures_;
@@ -226,7 +224,7 @@ class HindsightSeller final : public SlotSeller {
     constexpr std::uint32_t kOwner = 0x68696e64;
     Random random({.seed = day.episode().seed, .owner = kOwner});
     for (std::size_t i = 0; i < kTriesPerCall * calls; ++i) {
-      std::int64_t& changed = levels_[random.below(static_cast<std::uint32_t>(calls))];
+      std::int64_t& changed = levels_[random.below(calls)];
       const std::int64_t before = changed;
       changed = random.below(kSlotLevels);
       const Cents profit = play(day);

@@ -49,10 +49,10 @@ void SlotsEnv::episode_stats(std::span<double> stats) const {
   constexpr double kMoney = 100;
   const SlotTally& tally = day_->tally();
   const double sold = tally.sold > 0 ? tally.sold : 1;
-  stats[0] = static_cast<double>(tally.profit) / kMoney;
+  stats[0] = tally.profit / kMoney;
   stats[1] = static_cast<double>(tally.sold) / tally.calls;
-  stats[2] = static_cast<double>(tally.fees) / kMoney / sold;
-  stats[3] = static_cast<double>(day_->cost()) / kMoney / sold;
+  stats[2] = tally.fees / kMoney / sold;
+  stats[3] = day_->cost() / kMoney / sold;
 }
 
 std::vector<EnvEntry> slot_envs() {

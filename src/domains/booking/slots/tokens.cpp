@@ -44,11 +44,11 @@ Pools pools_of(const SlotDay& day) {
         if (stop.node == 0) { continue; }
         const std::int32_t slot = day.slot_of(instance.request_of(stop.node));
         if (slot < 0) { continue; }
-        SlotPool& pool = pools[static_cast<std::size_t>(slot)];
+        SlotPool& pool = pools[slot];
         const double far = instance.distance_of(here, stop.node) / side;
         pool.nearest = std::min(pool.nearest, far);
         pool.near += far < 0.1 ? 1 : 0;
-        const Node& node = instance.nodes[static_cast<std::size_t>(stop.node)];
+        const Node& node = instance.nodes[stop.node];
         pool.slack += stop.latest + node.service - stop.leave;
         ++pool.stops;
       }
@@ -83,7 +83,7 @@ double share_used(const SlotDay& day) {
   for (std::size_t d = 0; d < static_cast<std::size_t>(days); ++d) {
     for (std::int32_t v = 0; v < vehicles; ++v) { used += day.routes(d).is_empty(v) ? 0 : 1; }
   }
-  return used / static_cast<double>(vehicles * days);
+  return used / (vehicles * days);
 }
 
 void add_chances(SlotDay& day, Situation& now) {
@@ -93,7 +93,7 @@ void add_chances(SlotDay& day, Situation& now) {
   for (std::size_t s = 0; s < count; ++s) {
     const bool fits = now.costs[s] != kWithheld;
     none[s] = fits ? 0 : kWithheld;
-    now.fees[s] = fits ? static_cast<double>(offer.fees[s]) / kMoney : kWithheld;
+    now.fees[s] = fits ? offer.fees[s] / kMoney : kWithheld;
   }
   now.model.chances(day.call().belief, none, now.at_no_fee);
   now.model.chances(day.call().belief, now.fees, now.priced);
@@ -104,7 +104,7 @@ Situation situation_of(SlotDay& day) {
   const SlotMarket& market = day.market();
   const SlotCall& call = day.call();
   const double beta = market.taste().beta;
-  Situation now{.revenue = beta * static_cast<double>(call.revenue) / kMoney,
+  Situation now{.revenue = beta * call.revenue / kMoney,
                 .least = kMostCost,
                 .left = day.episode().expected * (1 - call.arrival),
                 .sure = *std::ranges::max_element(call.belief),
@@ -120,7 +120,7 @@ Situation situation_of(SlotDay& day) {
     ++fitting;
   }
   now.mean = fitting > 0 ? now.mean / fitting : kMostCost;
-  now.fitting = fitting / static_cast<double>(market.num_slots());
+  now.fitting = fitting / market.num_slots();
   const Instance& instance = day.episode().instance;
   now.depot = instance.distance_of(0, instance.first_node(call.request)) / day.episode().side;
   add_chances(day, now);
@@ -143,12 +143,10 @@ void write_slot(const SlotDay& day, const SlotQuote& quote, std::size_t s, const
   const SlotMarket& market = day.market();
   const SlotTime& time = market.slots()[s];
   const double beta = market.taste().beta;
-  const double cost =
-      quote.fits ? std::clamp(beta * static_cast<double>(quote.cost) / kMoney, -2.0, kMostCost) : 0;
+  const double cost = quote.fits ? std::clamp(beta * quote.cost / kMoney, -2.0, kMostCost) : 0;
   const double vehicles = day.episode().instance.vehicles;
   const double seconds = (time.to - time.from) * 3600;
-  const bool opens =
-      quote.fits && day.routes(static_cast<std::size_t>(time.day)).is_empty(quote.place.vehicle);
+  const bool opens = quote.fits && day.routes(time.day).is_empty(quote.place.vehicle);
   out.add(1);
   out.add(quote.fits ? 1 : 0);
   out.add(quote.open ? 1 : 0);
@@ -157,8 +155,7 @@ void write_slot(const SlotDay& day, const SlotQuote& quote, std::size_t s, const
   out.add(std::log1p(std::max(cost, 0.0)));
   out.add(opens ? 1 : 0);
   out.add(day.sold_by_slot()[s] * kUsualStop / (vehicles * seconds));
-  out.add(day.sold_by_slot()[s] * static_cast<double>(market.num_slots()) /
-          (day.episode().expected + 1));
+  out.add(day.sold_by_slot()[s] * market.num_slots() / (day.episode().expected + 1));
   out.add(pool.nearest * 2);
   out.add(std::min(pool.near, 6.0) / 3);
   out.add(pool.slack / seconds);
@@ -173,11 +170,10 @@ void write_slot(const SlotDay& day, const SlotQuote& quote, std::size_t s, const
 void write_global(const SlotDay& day, const Situation& now, TokenWriter out) {
   const SlotEpisode& episode = day.episode();
   const double vehicles = episode.instance.vehicles;
-  const auto days = static_cast<double>(day.market().config().days);
+  const double days = day.market().config().days;
   const double sold = day.tally().sold;
   const double beta = day.market().taste().beta;
-  const double average =
-      sold > 0 ? beta * static_cast<double>(day.cost()) / kMoney / sold : kMostCost / 2;
+  const double average = sold > 0 ? beta * day.cost() / kMoney / sold : kMostCost / 2;
   out.add(day.call().arrival * 2 - 1);
   out.add(std::log1p(now.left) / 2 - 1);
   out.add(now.left / (vehicles * days) / 10);
@@ -218,7 +214,7 @@ SlotOffer offer_of_levels(SlotDay& day, std::span<const std::int64_t> levels) {
   const std::array<double, kMaxSlots> blended = blended_costs(day);
   const double unit = 1 / day.market().taste().beta;
   for (std::size_t s = 0; s < day.market().num_slots(); ++s) {
-    const auto chosen = static_cast<std::size_t>(levels[s]);
+    const std::size_t chosen = levels[s];
     if (chosen == 0) { costs[s] = kWithheld; }
     if (costs[s] == kWithheld) { continue; }
     const SlotLevel& level = kLevels[chosen];
