@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "penstock/core/base/config.h"
+#include "penstock/core/base/random.h"
 #include "penstock/domains/booking/routing/generators.h"
 #include "penstock/domains/booking/slots/choice.h"
 
