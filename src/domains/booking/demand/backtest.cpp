@@ -122,7 +122,7 @@ constexpr std::int32_t kFacts = -1;  // as a draw: what the log says
 void Backtester::number_customers() {
   std::map<std::string, std::int32_t> numbers;
   for (const LoggedCall& call : calls_) {
-    const auto next = static_cast<std::int32_t>(numbers.size());
+    const std::int32_t next = numbers.size();
     customers_.push_back(
         call.customer.empty() ? -1 : numbers.try_emplace(call.customer, next).first->second);
   }
@@ -173,7 +173,7 @@ void Backtester::learn() {
   std::set<std::pair<dispatch::Time, dispatch::Time>> times;
   for (std::size_t day = 0; day < num_days(); ++day) {
     times_before_[day] = times;
-    const auto before = static_cast<double>(begins_[day]);
+    const double before = begins_[day];
     if (day >= first_ && (fits_.empty() || before >= kMore * known)) {
       fits_.push_back(fit_tastes(std::span(answers_).first(begins_[day]),
                                  std::span(customers_).first(begins_[day]), kMostTastes));
@@ -229,17 +229,17 @@ double Backtester::live_call(Policy policy, std::size_t day, std::size_t call, s
   const Situation& at = at_[call];
   const bool facts = draw == kFacts || day < first_;
   std::int32_t taken = at.call->taken;
-  double fee = taken == kNoPurchase ? 0 : at.call->menu[static_cast<std::size_t>(taken)].fee;
+  double fee = taken == kNoPurchase ? 0 : at.call->menu[taken].fee;
   if (!facts) {
     const std::vector<Wares> wares = replay.quote(at);
     const std::vector<double> fees =
         shown_by(policy, at, wares, fit_of(day).tastes(), beliefs_[call]);
     count_shown(day, at, fees, course);
     taken = answer(call, at, tastes, fees, static_cast<std::uint32_t>(draw));
-    fee = taken == kNoPurchase ? 0 : fees[static_cast<std::size_t>(taken)];
+    fee = taken == kNoPurchase ? 0 : fees[taken];
   }
   if (taken == kNoPurchase) { return 0; }
-  const bool fits = replay.book(*at.call, at.slots[static_cast<std::size_t>(taken)]);
+  const bool fits = replay.book(*at.call, at.slots[taken]);
   if (day >= first_) { (fits ? course.bookings : course.refused) += 1; }
   return fits ? at.call->revenue + fee : 0;
 }
@@ -268,7 +268,7 @@ Course Backtester::live(Policy policy, std::int32_t draw) const {
 PolicyResult Backtester::result_of(const char* name, const std::vector<Course>& courses,
                                    const std::vector<double>* facts) const {
   const std::size_t days = num_scored();
-  const auto num_courses = static_cast<double>(courses.size());
+  const double num_courses = courses.size();
   std::vector<double> by_day(days, 0);
   std::vector<double> by_draw;
   PolicyResult result{.name = name};
@@ -284,7 +284,7 @@ PolicyResult Backtester::result_of(const char* name, const std::vector<Course>& 
   }
   result.bookings /= static_cast<double>(days);
   result.km /= static_cast<double>(days);
-  result.calls = static_cast<double>(calls_.size() - begins_[first_]) / static_cast<double>(days);
+  result.calls = static_cast<double>(calls_.size() - begins_[first_]) / days;
   result.unseen = shown > 0 ? unseen / shown : 0;
   const double of_draws = deviation(by_draw);
   result.earned = over_days(by_day, of_draws);
@@ -340,7 +340,7 @@ void Backtester::add_call(Policy policy, std::size_t day, std::size_t call,
   sums.squares += weight * weight;
   ++sums.matched;
   if (at.call->taken == kNoPurchase) { return; }
-  sums.weighted[day - first_] += weight * wares[static_cast<std::size_t>(at.call->taken)].margin;
+  sums.weighted[day - first_] += weight * wares[at.call->taken].margin;
 }
 
 /// Each logged call by itself, in the plans as they were.
@@ -354,11 +354,11 @@ OffPolicy Backtester::check(Policy policy) const {
       const LoggedCall& call = *at_[c].call;
       if (day >= first_) { add_call(policy, day, c, replay.quote(at_[c]), sums); }
       if (call.taken == kNoPurchase) { continue; }
-      replay.book(call, call.menu[static_cast<std::size_t>(call.taken)]);
+      replay.book(call, call.menu[call.taken]);
     }
     replay.end_day(config_.improve, config_.seed + day);
   }
-  const auto days = static_cast<double>(num_scored());
+  const double days = num_scored();
   const double of_draws = deviation(sums.by_draw) / days;
   return {.direct = over_days(sums.direct, of_draws),
           .weighted = over_days(sums.weighted, 0),

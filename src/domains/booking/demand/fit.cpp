@@ -44,8 +44,7 @@ void add_answer(const Answer& answer, double weight, const Traits& worth, Slope&
     most = std::max(most, chance[s]);
   }
   double sum = std::exp(-most);
-  const double chosen =
-      answer.taken == kNoPurchase ? 0 : chance[static_cast<std::size_t>(answer.taken)];
+  const double chosen = answer.taken == kNoPurchase ? 0 : chance[answer.taken];
   for (std::size_t s = 0; s < count; ++s) { sum += (chance[s] = std::exp(chance[s] - most)); }
   slope.value += weight * (chosen - most - std::log(sum));
   Traits mean{};
@@ -54,8 +53,7 @@ void add_answer(const Answer& answer, double weight, const Traits& worth, Slope&
     for (std::size_t i = 0; i < kNumTraits; ++i) { mean[i] += chance[s] * traits[s][i]; }
   }
   for (std::size_t i = 0; i < kNumTraits; ++i) {
-    const double taken =
-        answer.taken == kNoPurchase ? 0 : traits[static_cast<std::size_t>(answer.taken)][i];
+    const double taken = answer.taken == kNoPurchase ? 0 : traits[answer.taken][i];
     slope.gradient[i] += weight * (taken - mean[i]);
     for (std::size_t j = 0; j <= i; ++j) {  // the rest is the same
       double second = -mean[i] * mean[j];

@@ -22,7 +22,7 @@ std::vector<Household> households_of(std::span<const std::int32_t> customers) {
       others.push_back({{i}});
       continue;
     }
-    const auto number = static_cast<std::size_t>(customers[i]);
+    const std::size_t number = customers[i];
     if (named.size() <= number) { named.resize(number + 1); }
     named[number].answers.push_back(i);
   }
@@ -102,7 +102,7 @@ class TasteClimb {
 /// Smaller is better.
 double criterion(const TasteFit& fit, std::size_t households) {
   const auto known = std::count(fit.fits[0].known.begin(), fit.fits[0].known.end(), true);
-  const auto tastes = static_cast<double>(fit.fits.size());
+  const double tastes = fit.fits.size();
   const double numbers = tastes * static_cast<double>(known) + tastes - 1;
   return numbers * std::log(static_cast<double>(households)) - 2 * fit.log_likelihood;
 }

@@ -113,7 +113,7 @@ void add_incentive(const MenuSums& sums, std::span<const Wares> wares, Menu& men
       const double margin = sums.margin(menu.shown, s, incentive);
       if (margin <= menu.margin) { continue; }
       menu.margin = margin;
-      menu.favoured = static_cast<std::int32_t>(s);
+      menu.favoured = s;
       menu.incentive = incentive;
     }
   }

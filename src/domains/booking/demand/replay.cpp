@@ -76,8 +76,7 @@ std::vector<Wares> Replay::quote(const Situation& at) {
     const auto quotes = plan(date).quote(at.call->request, windows);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const double fee = at.slots[numbers[i]].fee;
-      const double cost =
-          static_cast<double>(quotes[i].added) / static_cast<double>(dispatch::kUnit);
+      const double cost = static_cast<double>(quotes[i].added) / dispatch::kUnit;
       wares[numbers[i]] = {
           .margin = at.call->revenue + fee - cost, .fee = fee, .feasible = quotes[i].where.fits()};
     }
@@ -100,7 +99,7 @@ void Replay::end_day(std::int64_t improve, std::uint64_t seed) {
 double Replay::cost() const {
   double sum = 0;
   for (const auto& [date, plan] : plans_) {
-    sum += static_cast<double>(plan.cost()) / static_cast<double>(dispatch::kUnit);
+    sum += static_cast<double>(plan.cost()) / dispatch::kUnit;
   }
   return sum;
 }
@@ -140,7 +139,7 @@ std::vector<double> shown_by(Policy policy, const Situation& at, std::span<const
                                                      : true;
     if (shown && wares[s].feasible) { fees[s] = wares[s].fee; }
   }
-  if (menu.favoured >= 0) { fees[static_cast<std::size_t>(menu.favoured)] -= menu.incentive; }
+  if (menu.favoured >= 0) { fees[menu.favoured] -= menu.incentive; }
   return fees;
 }
 

@@ -22,7 +22,7 @@ std::string told(const TimeWindow& window) {
 bool is_frozen(const dispatch::Schedule& schedule, std::int32_t task) {
   const std::int32_t vehicle = schedule.vehicle_of(task);
   if (vehicle < 0) { return false; }
-  const dispatch::Route& route = schedule.routes()[static_cast<std::size_t>(vehicle)];
+  const dispatch::Route& route = schedule.routes()[vehicle];
   return std::any_of(
       route.visits.begin(), route.visits.begin() + 1 + route.frozen,
       [&](const dispatch::Visit& visit) { return visit.stop >= 0 && visit.stop / 2 == task; });
@@ -269,22 +269,22 @@ Outcome Day::progress(const ChangeCall& call) {
   if (found == vehicles.end()) {
     return refuse(404, fmt::format("no vehicle {}; GET the plan tells them", call.vehicle));
   }
-  const auto vehicle = static_cast<std::int32_t>(found - vehicles.begin());
-  const dispatch::Route& route = schedule_.routes()[static_cast<std::size_t>(vehicle)];
+  const std::int32_t vehicle = found - vehicles.begin();
+  const dispatch::Route& route = schedule_.routes()[vehicle];
   if (call.stops < route.frozen || call.stops > route.num_stops()) {
     return refuse(409,
                   fmt::format("{} has {} stops, of which {} are under way already; {} cannot be",
                               call.vehicle, route.num_stops(), route.frozen, call.stops));
   }
   for (std::int32_t i = 1; i <= call.stops; ++i) {
-    const std::string& id = id_at(schedule_.problem(), route.visits[static_cast<std::size_t>(i)]);
+    const std::string& id = id_at(schedule_.problem(), route.visits[i]);
     if (bookings_.at(id).expires_ms != 0) {
       return refuse(409, fmt::format("{} is only held: commit or decline it first", id));
     }
   }
   dispatch::Schedule draft = schedule_;
   draft.freeze(vehicle, call.stops, call.time);
-  if (!draft.routes()[static_cast<std::size_t>(vehicle)].feasible) {
+  if (!draft.routes()[vehicle].feasible) {
     return refuse(409,
                   fmt::format("{} would be late for what was promised if it goes on at {}: move "
                               "or cancel one of its stops first",

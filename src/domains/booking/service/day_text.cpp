@@ -29,7 +29,7 @@ Promise read_promise(const StoredBooking& stored) {
 void add_task(dispatch::Problem& problem, dispatch::Request request, const Promise& promise) {
   dispatch::Task& task = problem.tasks.emplace_back(std::move(request.task));
   for (std::size_t i = 0; i < static_cast<std::size_t>(task.num_stops()); ++i) {
-    task.stops[i].place = static_cast<std::int32_t>(problem.places.size());
+    task.stops[i].place = problem.places.size();
     problem.places.push_back(request.places[i]);
   }
   const std::size_t promised = promise.wish.slot_stop == SlotStop::delivery ? 1 : 0;
@@ -127,7 +127,7 @@ std::string Day::routes_text() const {
       if (visit.stop < 0) { continue; }
       stops.push_back(fmt::format("{}{}", visit.stop % 2, id_at(problem, visit)));
     }
-    Json& told = routes[problem.vehicles[static_cast<std::size_t>(route.vehicle)].id.text];
+    Json& told = routes[problem.vehicles[route.vehicle].id.text];
     told["stops"] = std::move(stops);
     if (on_the_road) {
       told["frozen"] = route.frozen;
@@ -151,7 +151,7 @@ Change Day::change_for(const Outcome& outcome, std::int64_t now_ms) const {
 Json Day::tell_booking(const std::string& id) const {
   const Booking& booking = bookings_.at(id);
   const std::int32_t task = *schedule_.find(id);
-  const auto vehicle = static_cast<std::size_t>(schedule_.vehicle_of(task));
+  const std::size_t vehicle = schedule_.vehicle_of(task);
   Json told = {{"id", id},
                {"state", booking.expires_ms == 0 ? "booked" : "held"},
                {"window", window_json(booking.window)},

@@ -71,7 +71,7 @@ void Improver::improve(Plan& plan, std::int64_t round) {
   dispatch::Schedule better = plan.day.schedule();
   lock.unlock();
 
-  const auto seed = static_cast<std::uint64_t>(round);
+  const std::uint64_t seed = round;
   const bool improved = better.improve(std::min(kPiece, round), generation * 1'000'003 + seed);
   const bool last = round <= kPiece;
   if (!improved && !last) { return; }

@@ -16,12 +16,12 @@ void PriceErrors::add(dispatch::Money price, dispatch::Money saved) {
   if (price <= 0) { return; }
   const std::lock_guard lock(mutex_);
   // More than all of it: slack of others, which this stop did not bring.
-  shares_.push_back(std::clamp(static_cast<double>(saved) / static_cast<double>(price), 0.0, 1.0));
+  shares_.push_back(std::clamp(static_cast<double>(saved) / price, 0.0, 1.0));
   if (shares_.size() > kMost) { shares_.pop_front(); }
   if (shares_.size() < kFewest) { return; }
   std::vector<double> sorted(shares_.begin(), shares_.end());
   std::sort(sorted.begin(), sorted.end());
-  saved_ = sorted[static_cast<std::size_t>(kInside * static_cast<double>(sorted.size() - 1))];
+  saved_ = sorted[kInside * static_cast<double>(sorted.size() - 1)];
 }
 
 double PriceErrors::saved() const {

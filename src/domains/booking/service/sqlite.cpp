@@ -65,7 +65,7 @@ class Sqlite final : public Database {
     DatabaseRow values;
     for (int i = 0; i < sqlite3_column_count(statement); ++i) {
       const void* const text = sqlite3_column_blob(statement, i);  // the column's bytes as they are
-      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, i));
+      const std::size_t size = sqlite3_column_bytes(statement, i);
       values.emplace_back(text == nullptr ? "" : static_cast<const char*>(text), size);
     }
     return values;

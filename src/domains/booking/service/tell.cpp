@@ -71,7 +71,7 @@ Json tell_stop(const Problem& problem, const Route& route, const dispatch::Timet
 }  // namespace
 
 double units(dispatch::Money cost) {
-  return rounded(static_cast<double>(cost) / static_cast<double>(dispatch::kUnit), 1000);
+  return rounded(static_cast<double>(cost) / dispatch::kUnit, 1000);
 }
 double km(std::int64_t metres) { return static_cast<double>(metres) / 1000; }
 double minutes(std::int64_t seconds) { return rounded(static_cast<double>(seconds) / 60, 100); }

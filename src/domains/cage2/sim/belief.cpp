@@ -84,7 +84,7 @@ std::array<double, 3> prior_of(const Simulator::Config& game) {
   std::array<double, 3> prior{};
   double sum = 0;
   for (std::size_t k = 0; k < prior.size(); ++k) {
-    prior[k] = static_cast<double>(game.mix[k]);
+    prior[k] = game.mix[k];
     sum += prior[k];
   }
   if (game.red != "mix" && prior[static_cast<std::size_t>(kind_of(game.red))] == 0) {
@@ -111,7 +111,7 @@ BeliefFilter::BeliefFilter(const Simulator::Config& game, std::size_t size)
       prior_(prior_of(game)),
       green_(game.green),
       size_(std::max<std::size_t>(size, 1)) {
-  history_.reserve(static_cast<std::size_t>(std::clamp<std::int64_t>(game.max_steps, 1, 1000)));
+  history_.reserve(std::clamp<std::int64_t>(game.max_steps, 1, 1000));
   reset();
 }
 
@@ -221,7 +221,7 @@ void BeliefFilter::branch_escalate(const Branch& branch, std::uint8_t target, do
   RedMove move{.action = RedAction::escalate, .target = target};
   const int choices = at.privileged == 0 && at.num_sessions > 1 ? at.num_sessions : 1;
   for (int session = 0; session < choices; ++session) {
-    move.session = static_cast<std::uint8_t>(session);
+    move.session = session;
     take(branch, move, chance / choices);
   }
 }
@@ -264,7 +264,7 @@ void BeliefFilter::merge_last() {
   const std::size_t mask = table_.size() - 1;
   for (std::size_t i = last.print & mask;; i = (i + 1) & mask) {
     if (table_[i] == 0) {
-      table_[i] = static_cast<std::uint32_t>(next_.size());
+      table_[i] = next_.size();
       return;
     }
     Hypothesis& there = next_[table_[i] - 1];
@@ -282,7 +282,7 @@ void BeliefFilter::grow_table() {
   for (std::size_t place = 0; place + 1 < next_.size(); ++place) {
     std::size_t i = next_[place].print & mask;
     while (table_[i] != 0) { i = (i + 1) & mask; }
-    table_[i] = static_cast<std::uint32_t>(place + 1);
+    table_[i] = place + 1;
   }
 }
 
@@ -338,7 +338,7 @@ void BeliefFilter::draw_down(std::size_t size) {
 void BeliefFilter::sum_up() {
   belief_ = {};
   for (const Hypothesis& each : now_) {
-    const auto weight = static_cast<float>(each.weight);
+    const float weight = each.weight;
     const World& world = each.world;
     for_each_in(world.with_sessions(), [&](std::uint8_t h) { belief_.session[h] += weight; });
     for_each_in(world.with_privileged(), [&](std::uint8_t h) { belief_.privileged[h] += weight; });
