@@ -46,7 +46,7 @@ class EnvKeys(TypedDict, total=False):
     macro: bool
     mask: Literal["none", "known", "bayes", "learnt"]
     board_weights: bool
-    belief: bool
+    num_hypotheses: int
     blue: str
     generator: Literal["city", "delivery", "clustered", "solomon", "ortec", "csv"]
     file: str
@@ -69,6 +69,7 @@ class EnvKeys(TypedDict, total=False):
     prices: Literal["insertion", "relocate"]
     obs: Literal["list", "hist", "set"]
     values: bool
+    belief: bool
     people: int
     strangers: bool
     stay_days: int
@@ -157,7 +158,7 @@ class EnvSection(object):
     macro: bool
     mask: Literal["none", "known", "bayes", "learnt"]
     board_weights: bool
-    belief: bool
+    num_hypotheses: int
     blue: str
     generator: Literal["city", "delivery", "clustered", "solomon", "ortec", "csv"]
     file: str
@@ -180,6 +181,7 @@ class EnvSection(object):
     prices: Literal["insertion", "relocate"]
     obs: Literal["list", "hist", "set"]
     values: bool
+    belief: bool
     people: int
     strangers: bool
     stay_days: int
