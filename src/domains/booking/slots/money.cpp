@@ -50,8 +50,8 @@ Cents route_cents(const Instance& instance, std::span<const std::int32_t> nodes,
                   const SlotPrices& prices) {
   if (nodes.empty()) { return 0; }
   constexpr std::int64_t kKm = 1000;
-  constexpr std::int64_t kHour = 3600;
-  constexpr std::int64_t kMinute = 60;
+  constexpr std::int64_t kSecondsOfHour = 3600;
+  constexpr std::int64_t kSecondsOfMinute = 60;
   const Window day = instance.nodes[0].window;
   Stretch out{.duration = 0, .earliest = day.earliest, .latest = day.latest};
   std::int64_t metres = 0;
@@ -65,8 +65,10 @@ Cents route_cents(const Instance& instance, std::span<const std::int32_t> nodes,
   metres += instance.distance_of(from, 0);
   const bool rides = instance.mode == Mode::ride && prices.ride_minute > 0;
   return prices.vehicle + share_of(metres, prices.km, kKm) +
-         share_of(out.duration, prices.hour, kHour) +
-         (rides ? share_of(aboard(instance, nodes, out.latest), prices.ride_minute, kMinute) : 0);
+         share_of(out.duration, prices.hour, kSecondsOfHour) +
+         (rides
+              ? share_of(aboard(instance, nodes, out.latest), prices.ride_minute, kSecondsOfMinute)
+              : 0);
 }
 
 }  // namespace penstock::booking
