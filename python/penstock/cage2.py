@@ -10,14 +10,54 @@ from typing import Any
 
 import numpy as np
 
+from penstock import _base
+from penstock._base import Cage2Memory as Memory
 from penstock._base import UsageError
 from penstock._torch import torch
+from penstock._values import text_of
 from penstock.batches import Batch
 from penstock.config import Config
 from penstock.envs import VectorEnv
 from penstock.ppo import PPO
 
+__all__ = ["HOSTS", "TYPES", "Belief", "Memory", "ParallelEnvWrapper", "ParallelOrderConditionedPPO",
+           "ParallelTrajectoryBuffer", "ParallelWorkflowRLTrainer"]
+
 TYPES = ("defender", "enterprise", "op_server", "op_host", "user")
+HOSTS = tuple(_base.cage2_hosts())
+REDS = ("bline", "meander", "sleep")
+
+
+class Belief:
+    """What Blue can infer of red in one game, by Bayes' rule on the exact rules. `keys` are those of the env cage2_defender
+    that make the game: rules="head", wrapper="v1", mix=[1, 1, 0] for how likely each attacker is."""
+
+    def __init__(self, num_hypotheses: int = 64, **keys: Any):
+        settings = _base.Settings()
+        for name, value in keys.items():
+            settings.add(f"env.{name}", text_of(value), "Python")
+        self._filter = _base.Cage2Belief(num_hypotheses, settings)
+
+    def reset(self) -> None:
+        """Begins an episode."""
+        self._filter.reset()
+
+    def note(self, action: int, success: bool | None, obs: Any) -> None:
+        """A step: the action of the 145, whether it succeeded (None: not told), and the 52 numbers that Blue saw then."""
+        self._filter.note(action, success, obs)
+
+    def features(self) -> np.ndarray:
+        """[56], as the observation's part "belief" of cage2_defender."""
+        return self._filter.features()
+
+    def told(self) -> dict[str, Any]:
+        """The same for people and for agents that read text: {"red": {"bline": 0.98, ...}, "hosts": {"User1": {...}}, ...}."""
+        now = self._filter.told()
+        hosts = {name: {key: round(now[key][h], 4) for key in ("session", "privileged", "scanned", "next")}
+                 for h, name in enumerate(HOSTS)}
+        return {"red": {name: round(p, 4) for name, p in zip(REDS, now["kind"], strict=True)}, "hosts": hosts,
+                "service_down": round(now["service_down"], 4), "hypotheses": now["num_hypotheses"],
+                "exact": now["exact"], "lost": now["lost"]}
 
 
 class ParallelEnvWrapper(Batch):

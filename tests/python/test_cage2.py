@@ -86,3 +86,27 @@ def test_beliefs_are_a_part_of_what_a_defender_sees():
         obs, *_ = envs.step([0] * 3)
     assert (obs["belief"][:, -4] > 0.99).all() and (obs["belief"] <= 1.0001).all()
     envs.close()
+
+
+def test_memory_and_belief_of_an_agent_are_those_of_the_env():
+    envs = penstock.VectorEnv("cage2_defender", 1, num_hypotheses=64, red="bline")
+    memory, belief = cage2.Memory(), cage2.Belief(64)
+    obs, _ = envs.reset(seed=4)
+    analyse_enterprise0 = (1, 3, True)  # the macro action, that of the 145, and that it always succeeds
+    sleep = (0, 0, None)
+    for step in range(30):
+        assert np.array_equal(memory.features(), obs["memory"][0])
+        assert np.array_equal(belief.features(), obs["belief"][0])
+        macro, action, success = analyse_enterprise0 if step % 3 == 0 else sleep
+        obs, *_ = envs.step([macro])
+        memory.note(action, success, obs["obs"][0])
+        belief.note(action, success, obs["obs"][0])
+    told = belief.told()
+    assert told["red"]["bline"] == 1 and told["exact"] and not told["lost"]
+    assert told["hosts"]["User0"]["privileged"] == 1  # where red begins
+    assert set(memory.flagged(obs["obs"][0])) <= set(range(13))
+    belief.reset()
+    assert belief.told()["red"]["bline"] == round(10 / 21, 4)
+    with pytest.raises(penstock.UsageError, match="52 numbers"):
+        memory.note(0, None, [0.0])
+    envs.close()
