@@ -51,7 +51,9 @@ class TextPlan {
   void remove(const std::string& id) {
     const std::optional<std::int32_t> task = plan_.find(id);
     if (!task) { throw UsageError("the plan has no task '" + id + "'"); }
-    plan_.remove(*task);
+    if (!plan_.remove(*task)) {
+      throw DataError("without task '" + id + "' others would be served too late");
+    }
   }
   bool improve(std::int64_t iterations, std::uint64_t seed) {
     const py::gil_scoped_release unlocked;

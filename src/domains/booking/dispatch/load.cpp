@@ -61,8 +61,7 @@ std::optional<std::string> Schedule::load(std::span<const std::vector<std::int32
   for (std::size_t v = 0; v < stops.size(); ++v) {
     routes.push_back(route_of(problem_, ordinal(v), stops[v]));
     if (stops[v].empty()) { continue; }
-    std::vector<Time> starts(routes.back().visits.size(), -kForever);
-    if (!routes.back().feasible || !settle_rides(problem_, routes.back(), starts)) {
+    if (!keeps_promises(problem_, routes.back())) {
       return fmt::format("vehicle {} cannot keep its times or its load",
                          problem_.vehicles[v].id.text);
     }

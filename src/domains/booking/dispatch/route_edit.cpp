@@ -49,12 +49,6 @@ Time tightness(const Route& route) {
   return sum;
 }
 
-bool keeps_rides(const Problem& problem, const Route& route) {
-  if (!route.limited_rides) { return true; }
-  std::vector<Time> starts(route.visits.size(), -kForever);
-  return settle_rides(problem, route, starts);
-}
-
 /// Tries one break in all gaps between its neighbours; keeps the one that leaves the most room, or
 /// one drawn. Where none fits it stays.
 void move_break(const Problem& problem, Route& route, std::size_t b, Random* random) {
@@ -65,7 +59,7 @@ void move_break(const Problem& problem, Route& route, std::size_t b, Random* ran
   for (std::int32_t gap = gaps.low; gap <= gaps.high; ++gap) {
     route.break_after[b] = gap;
     rebuild(problem, route);
-    if (!route.feasible || !keeps_rides(problem, route)) { continue; }
+    if (!keeps_promises(problem, route)) { continue; }
     ++fitting;
     const Time tight = tightness(route);
     if (random != nullptr ? random->below(fitting) == 0 : tight < least) {
@@ -78,6 +72,12 @@ void move_break(const Problem& problem, Route& route, std::size_t b, Random* ran
 }
 
 }  // namespace
+
+bool keeps_promises(const Problem& problem, const Route& route) {
+  if (!route.feasible || !route.limited_rides) { return route.feasible; }
+  std::vector<Time> starts(route.visits.size(), -kForever);
+  return settle_rides(problem, route, starts);
+}
 
 void insert(const Problem& problem, Route& route, std::int32_t task, const Placement& where) {
   put_visit(problem, route, 2 * task, where.after, where.breaks);

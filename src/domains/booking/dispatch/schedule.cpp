@@ -9,6 +9,11 @@
 #include "penstock/core/base/errors.h"
 
 namespace penstock::booking::dispatch {
+namespace {
+
+constexpr std::int32_t kSeveral = -1;  // in the place of a number: more than one task has the id
+
+}  // namespace
 
 const char* name_of(Obstacle obstacle) {
   switch (obstacle) {
@@ -33,7 +38,8 @@ Schedule::Schedule(Problem problem)
     if (task.gone) {
       free_tasks_.push_back(number);
     } else {
-      number_of_.emplace(task.stops[0].id.text, number);
+      const auto [entry, is_new] = number_of_.emplace(task.stops[0].id.text, number);
+      if (!is_new) { entry->second = kSeveral; }
     }
   }
   clear();
@@ -75,7 +81,11 @@ std::vector<std::int32_t> Schedule::unserved() const {
 
 std::optional<std::int32_t> Schedule::find(std::string_view id) const {
   const auto found = number_of_.find(std::string(id));
-  return found == number_of_.end() ? std::nullopt : std::optional(found->second);
+  if (found == number_of_.end()) { return {}; }
+  if (found->second == kSeveral) {
+    throw DataError(fmt::format("a job and a shipment have the id \"{}\": give them two", id));
+  }
+  return found->second;
 }
 
 std::int32_t Schedule::vehicle_of(std::int32_t task) const { return vehicle_of_[index(task)]; }
@@ -175,10 +185,41 @@ void Schedule::withdraw(std::int32_t task) {
   vehicle = -1;
 }
 
-void Schedule::remove(std::int32_t task) {
-  withdraw(task);
+bool Schedule::remove(std::int32_t task) {
+  const std::int32_t vehicle = vehicle_of_[index(task)];
+  if (vehicle >= 0) {
+    const Route before = routes_[index(vehicle)];
+    withdraw(task);
+    if (!keeps_promises(problem_, routes_[index(vehicle)]) && !serve_again(vehicle)) {
+      routes_[index(vehicle)] = before;
+      vehicle_of_[index(task)] = vehicle;
+      return false;
+    }
+  }
   number_of_.erase(problem_.tasks[index(task)].stops[0].id.text);
   forget(task);
+  return true;
+}
+
+/// Takes out all that the vehicle is not under way to and serves it anew, wherever it fits; false
+/// when something fits nowhere, and then nothing changes.
+bool Schedule::serve_again(std::int32_t vehicle) {
+  const std::vector<Route> routes = routes_;
+  const std::vector<std::int32_t> vehicles = vehicle_of_;
+  const auto& visits = routes[index(vehicle)].visits;
+  const auto waiting = std::span(visits).subspan(1 + index(routes[index(vehicle)].frozen));
+  std::vector<std::int32_t> tasks;
+  for (const Visit& visit : waiting) {
+    if (visit.stop >= 0 && visit.stop % 2 == 0) { tasks.push_back(visit.stop / 2); }
+  }
+  for (const std::int32_t task : tasks) { withdraw(task); }
+  const bool stands = keeps_promises(problem_, routes_[index(vehicle)]) &&
+                      std::ranges::all_of(tasks, [&](std::int32_t task) { return serve(task); });
+  if (!stands) {
+    routes_ = routes;
+    vehicle_of_ = vehicles;
+  }
+  return stands;
 }
 
 void Schedule::freeze(std::int32_t vehicle, std::int32_t stops, Time now) {

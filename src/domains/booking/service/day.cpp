@@ -18,6 +18,13 @@ std::string told(const TimeWindow& window) {
                      dispatch::clock_text(window.latest));
 }
 
+std::string needed_by_others(const std::string& id) {
+  return fmt::format(
+      "without {} a vehicle would be late for others: the matrix has a way that is "
+      "longer than the one through its place; move one of the others first",
+      id);
+}
+
 /// Whether a stop of the task is among the first of its route.
 bool is_frozen(const dispatch::Schedule& schedule, std::int32_t task) {
   const std::int32_t vehicle = schedule.vehicle_of(task);
@@ -33,11 +40,13 @@ bool is_frozen(const dispatch::Schedule& schedule, std::int32_t task) {
 Day::Day(std::string id, const Fleet& fleet)
     : id_(std::move(id)), fleet_(&fleet), schedule_(fleet.problem()) {}
 
-void Day::remove(const std::string& id) {
-  schedule_.remove(*schedule_.find(id));
+/// False when others would come too late without it: then it stays.
+bool Day::remove(const std::string& id) {
+  if (!schedule_.remove(*schedule_.find(id))) { return false; }
   bookings_.erase(id);
   removed_.push_back(id);
   ++generation_;
+  return true;
 }
 
 bool Day::under_way(const std::string& id) const {
@@ -49,7 +58,7 @@ void Day::expire(std::int64_t now_ms) {
   for (const auto& [id, booking] : bookings_) {
     if (booking.expires_ms != 0 && booking.expires_ms <= now_ms) { over.push_back(id); }
   }
-  for (const std::string& id : over) { remove(id); }
+  for (const std::string& id : over) { static_cast<void>(remove(id)); }
 }
 
 std::vector<Priced> Day::quote(const Wish& wish, std::span<const TimeWindow> windows,
@@ -227,7 +236,7 @@ Outcome Day::end(const std::string& id, const char* state) {
   const std::int64_t cost = schedule_.cost();
   const std::int64_t metres = schedule_.metres();
   const std::int64_t seconds = schedule_.seconds();
-  remove(id);
+  if (!remove(id)) { return refuse(409, needed_by_others(id)); }
   return changed(id, {{"state", state},
                       {"saved_cost", units(cost - schedule_.cost())},
                       {"saved_km", km(metres - schedule_.metres())},
@@ -246,7 +255,7 @@ Outcome Day::move(const ChangeCall& call) {
   const bool of_delivery = wish.slot_stop == SlotStop::delivery;
   const dispatch::Request request = fleet_->read(wish);
   dispatch::Schedule draft = schedule_;  // the old promise stands until the new one is kept
-  draft.remove(*draft.find(call.id));
+  if (!draft.remove(*draft.find(call.id))) { return refuse(409, needed_by_others(call.id)); }
   const dispatch::Quote quote =
       draft.quote(request, std::span(&*call.window, 1), of_delivery).front();
   const Begins before = begins_of(draft, quote.where.vehicle);

@@ -75,7 +75,7 @@ class Day {
   };
 
   void expire(std::int64_t now_ms);
-  void remove(const std::string& id);
+  bool remove(const std::string& id);
   [[nodiscard]] bool under_way(const std::string& id) const;
   [[nodiscard]] Outcome refuse(int status, std::string why) const;
   Outcome judge(const ChangeCall& call, std::int64_t now_ms);

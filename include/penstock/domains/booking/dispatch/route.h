@@ -66,6 +66,8 @@ struct Route {
 Route empty_route(const Problem& problem, std::int32_t vehicle);
 /// Brings times, loads and costs up to date, in time proportional to the stops.
 void rebuild(const Problem& problem, Route& route);
+/// Times, loads and longest rides.
+bool keeps_promises(const Problem& problem, const Route& route);
 /// Puts a task where a search found that it fits, or takes it out.
 void insert(const Problem& problem, Route& route, std::int32_t task, const Placement& where);
 void erase(const Problem& problem, Route& route, std::int32_t task);

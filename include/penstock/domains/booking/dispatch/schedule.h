@@ -65,7 +65,8 @@ class Schedule {
   [[nodiscard]] std::span<const Route> routes() const { return routes_; }
   /// Tasks that no vehicle serves, by number.
   [[nodiscard]] std::vector<std::int32_t> unserved() const;
-  /// The number of a task by the id of its first stop; none when there is no such task.
+  /// The number of a task by the id of its first stop; none when there is no such task. Throws
+  /// DataError for an id that a job and a shipment share.
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view id) const;
   /// Who serves a task; -1: nobody.
   [[nodiscard]] std::int32_t vehicle_of(std::int32_t task) const;
@@ -91,8 +92,10 @@ class Schedule {
   bool serve(std::int32_t task);
   /// Takes a task out of its route; it stays in the problem, unserved.
   void withdraw(std::int32_t task);
-  /// Takes a task out of the route and the problem. Its number may be used again.
-  void remove(std::int32_t task);
+  /// Takes a task out of the route and the problem; its number may be used again. False when
+  /// others could not be served in time then, and nothing changes: a matrix may hold a way that is
+  /// longer than the one through the task's place.
+  [[nodiscard]] bool remove(std::int32_t task);
   /// Loads routes: for each vehicle stops as in `Visit::stop`. Returns what is wrong, in words, and
   /// then nothing has changed.
   std::optional<std::string> load(std::span<const std::vector<std::int32_t>> stops);
@@ -117,6 +120,7 @@ class Schedule {
   bool anneal_uniform(const SolveConfig& config);
   std::int32_t admit(const Request& request);
   void forget(std::int32_t task);
+  bool serve_again(std::int32_t vehicle);
   Placement cheapest(std::int32_t task);
   void quote_job(std::int32_t task, std::span<const TimeWindow> windows, std::span<Quote> quotes);
   void quote_shipment(std::int32_t task, std::span<const TimeWindow> windows, std::size_t stop,

@@ -1,10 +1,13 @@
 #include "penstock/domains/booking/dispatch/schedule.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <string>
+#include <vector>
 
 #include "draw.h"
+#include "penstock/core/base/errors.h"
 #include "penstock/domains/booking/dispatch/checker.h"
 #include "penstock/domains/booking/dispatch/files.h"
 
@@ -62,7 +65,7 @@ TEST_CASE("removing what was inserted last brings the cost back") {
     const Money before = plan.cost();
     const auto number = plan.insert(draw.request(t));
     if (!number) { continue; }
-    plan.remove(*number);
+    CHECK(plan.remove(*number));
     CHECK(plan.cost() == before);
     CHECK_FALSE(plan.find("t" + std::to_string(t)));
     const bool other = plan.insert(draw.request(100 + t)).has_value();
@@ -109,4 +112,50 @@ TEST_CASE("stops under way stay first, and nothing is driven to before now") {
     CHECK(plan.routes()[0].visits[stops].leave >= now);
     CHECK(all_wrong(plan) == "");
   }
+}
+
+namespace {
+
+/// A way from place 0 to place 2 that takes longer than the one through place 1.
+Schedule roundabout_plan(int vehicles) {
+  std::string list;
+  for (int v = 0; v < vehicles; ++v) {
+    // The second van starts at place 2.
+    list += fmt::format(R"({}{{"id": {}, "start_index": {}, "time_window": [0, 5000]}})",
+                        v == 0 ? "" : ", ", v, 2 * v);
+  }
+  const std::string text = R"({"vehicles": [)" + list + R"(],
+    "jobs": [{"id": "via", "location_index": 1, "time_windows": [[0, 150]]},
+             {"id": "kept", "location_index": 2, "time_windows": [[200, 250]]}],
+    "matrices": {"car": {"durations": [[0, 100, 900], [100, 0, 100], [900, 100, 0]]}}})";
+  Schedule plan(read_problem(text, "test"));
+  std::vector<std::vector<std::int32_t>> stops(static_cast<std::size_t>(vehicles));
+  stops[0] = {2 * *plan.find("via"), 2 * *plan.find("kept")};
+  CHECK_FALSE(plan.load(stops));
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("what others need to be served in time cannot be removed, or they go elsewhere") {
+  Schedule one_van = roundabout_plan(1);
+  const std::string before = solution_json(one_van);
+  CHECK_FALSE(one_van.remove(*one_van.find("via")));
+  CHECK(solution_json(one_van) == before);
+  CHECK(all_wrong(one_van) == "");
+
+  Schedule two_vans = roundabout_plan(2);
+  CHECK(two_vans.remove(*two_vans.find("via")));
+  CHECK(two_vans.vehicle_of(*two_vans.find("kept")) == 1);
+  CHECK(all_wrong(two_vans) == "");
+}
+
+TEST_CASE("an id that a job and a shipment share finds neither") {
+  const Schedule plan(read_problem(
+      R"({"vehicles": [{"id": 1, "start": [0, 0]}], "jobs": [{"id": 7, "location": [0, 0.1]}],
+          "shipments": [{"pickup": {"id": 7, "location": [0, 0.2]},
+                         "delivery": {"id": 8, "location": [0, 0.3]}}]})",
+      "test"));
+  CHECK_THROWS_WITH_AS(static_cast<void>(plan.find("7")), doctest::Contains("give them two"),
+                       DataError);
 }

@@ -1,6 +1,7 @@
 #include "domains/booking/service/plans.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
@@ -27,6 +28,7 @@ class Depot {
   ~Depot() { std::filesystem::remove_all(folder_); }
   Depot(const Depot&) = delete;
   Depot& operator=(const Depot&) = delete;
+  void use_fleet(const std::string& json) const { std::ofstream(fleet()) << json; }
   [[nodiscard]] std::string fleet() const { return (folder_ / "north.json").string(); }
   [[nodiscard]] std::string store() const { return (folder_ / "days.db").string(); }
 
@@ -97,4 +99,33 @@ TEST_CASE("names of plans are a depot and a day") {
   CHECK(&plans.open("north.2028-02-29") == &plans.open("north.2028-02-29"));
   CHECK(plans.size() == 1);
   CHECK_THROWS_AS(Plans({depot.fleet(), depot.fleet()}, store), UsageError);
+}
+
+TEST_CASE(
+    "a cancel that would make a vehicle late for others is refused, and the plan loads again") {
+  const Depot depot("needed");
+  depot.use_fleet(R"({"vehicles": [{"id": "van", "start_index": 0, "time_window": [0, 5000]}],
+    "matrices": {"car": {"durations": [[0, 100, 900], [100, 0, 100], [900, 100, 0]]}}})");
+  Store store(depot.store());
+  Plans plans({depot.fleet()}, store);
+  Plan& plan = plans.open(kDay);
+  plans.refresh(plan);
+  const auto book = [&](const char* id, int place, const char* window) {
+    return apply_and_write(
+               store, plan,
+               read_change("commit", fmt::format(R"({{"job": {{"id": "{}", "location_index": {}}},
+                                            "slot": {{"window": {}}}}})",
+                                                 id, place, window)))
+        .status;
+  };
+  CHECK(book("via", 1, "[0, 150]") == 200);
+  CHECK(book("kept", 2, "[200, 250]") == 200);
+  const Outcome refused = apply_and_write(store, plan, read_change("cancel", R"({"id": "via"})"));
+  CHECK(refused.status == 409);
+  CHECK_FALSE(refused.changed);
+  plan.stale = true;
+  plans.refresh(plan);
+  CHECK(plan.day.num_bookings() == 2);
+  CHECK(apply_and_write(store, plan, read_change("cancel", R"({"id": "kept"})")).status == 200);
+  CHECK(apply_and_write(store, plan, read_change("cancel", R"({"id": "via"})")).status == 200);
 }
