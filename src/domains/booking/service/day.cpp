@@ -52,21 +52,28 @@ void Day::expire(std::int64_t now_ms) {
   for (const std::string& id : over) { remove(id); }
 }
 
-std::vector<Priced> Day::quote(const Wish& wish, std::span<const TimeWindow> windows,
-                               std::int64_t now_ms) {
+Quoted Day::quote(const Wish& wish, std::span<const TimeWindow> windows, std::int64_t now_ms) {
   expire(now_ms);
   const dispatch::Request request = fleet_->read(wish);
-  const auto quotes = schedule_.quote(request, windows, wish.slot_stop == SlotStop::delivery);
-  std::vector<Priced> priced;
+  const bool of_delivery = wish.slot_stop == SlotStop::delivery;
+  const auto quotes = schedule_.quote(request, windows, of_delivery);
+  const auto& forecast = fleet_->forecast();
+  const double told_revenue = units(request.task.revenue);
+  const double revenue = told_revenue == 0 && forecast ? forecast->revenue : told_revenue;
+  Quoted quoted;
+  std::vector<Priced>& priced = quoted.slots;
   priced.reserve(windows.size());
   for (std::size_t i = 0; i < windows.size(); ++i) {
     Priced& one = priced.emplace_back(Priced{.told = tell_quote(schedule_, windows[i], quotes[i]),
                                              .feasible = quotes[i].where.fits(),
                                              .cost = units(quotes[i].added),
-                                             .revenue = units(request.task.revenue)});
+                                             .revenue = revenue});
     one.told["plan"] = id_;
   }
-  return priced;
+  if (forecast) {
+    quoted.view = selling::view_of(schedule_, request, windows, quotes, of_delivery, *forecast);
+  }
+  return quoted;
 }
 
 /// The slot of this day among those that were shown; -1: none.
