@@ -100,6 +100,8 @@ class Day {
                                                       std::int32_t taken, const std::string& wish,
                                                       std::int64_t now_ms) const;
   [[nodiscard]] Json tell_booking(const std::string& id) const;
+  [[nodiscard]] Json tell_share(const std::string& id) const;
+  [[nodiscard]] const dispatch::Route& route_of(const std::string& id) const;
 
   [[nodiscard]] StoredBooking stored(const std::string& id) const;
   [[nodiscard]] std::string routes_text() const;
