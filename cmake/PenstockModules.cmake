@@ -54,8 +54,10 @@ penstock_module(domains/booking/neural "the neural routing oracle: masks, infere
   DEPENDS penstock::booking_env penstock::fused penstock::store PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/booking/offer "what to propose for a new request, priced; its JSON, server and command"
   DEPENDS penstock::booking_neural penstock::http PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
+penstock_module(domains/booking/selling "a network of the env `slots` sells slots of real plans: forecasts, what it is told, what it advises"
+  DEPENDS penstock::booking_slots penstock::booking_dispatch PRIVATE_DEPENDS nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/demand "what customers answer: their tastes, the fit to a log, what to show; the verb backtest"
-  DEPENDS penstock::booking_slots penstock::booking_dispatch PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
+  DEPENDS penstock::booking_selling PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/service "plans that are kept: quotes, holds, bookings; the store, the server and its command"
   DEPENDS penstock::booking_demand penstock::http penstock::page PRIVATE_DEPENDS SQLite::SQLite3 fmt::fmt nlohmann_json::nlohmann_json)
 penstock_embed(domains/booking/service openapi.json page/dispatcher.css page/dispatcher.html page/dispatcher.js)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How fast `penstock booking serve` quotes, beside its own /health, and what plans cost in memory.
 
-    bench/booking/serve_bench.py [--exe build/release/penstock] [--plans 1000] [--out report.json]
+    bench/booking/serve_bench.py [--exe build/release/penstock] [--plans 1000] [--policy models/slots-seller] [--out report.json]
 
 The service has one core (taskset), this client another. Ratios to /health of the same run say what the machine was like.
 """
@@ -49,13 +49,21 @@ class Line:
 
 
 class Service:
+    policy = None  # a network that advises on slots and fees
+
     def __init__(self, exe, folder, vehicles, capacity):
         fleet = {"vehicles": [{"id": f"v{i}", "start": DEPOT, "end": DEPOT, "capacity": [capacity],
                                "time_window": ["07:00", "20:00"]} for i in range(vehicles)]}
+        options = []
+        if self.policy:
+            fleet["forecast"] = {"calls": vehicles * capacity, "revenue": 3000}
+            taste = {"name": "all", "share": 1, "any": 1, "fee": -0.002}
+            (folder / "tastes.json").write_text(json.dumps({"tastes": [taste]}))
+            options = ["--policy", self.policy, "--tastes", folder / "tastes.json"]
         (folder / "north.json").write_text(json.dumps(fleet))
         self.process = subprocess.Popen(
             ["taskset", "-c", "0", exe, "booking", "serve", "--fleet", folder / "north.json", "--store", folder / "days.db",
-             "--port", "0", "--improve", "0"], stdout=subprocess.PIPE, text=True)
+             "--port", "0", "--improve", "0", *options], stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline().rsplit(":", 1)[1])
         self.line = Line(self.port)
 
@@ -159,11 +167,14 @@ def main():
     parser.add_argument("--exe", default="build/release/penstock")
     parser.add_argument("--plans", type=int, default=1000)
     parser.add_argument("--quotes", type=int, default=2000)
+    parser.add_argument("--policy", help="a policy file or its folder, for `serve --policy`")
+    parser.add_argument("--sizes", default="100:6,200:12,500:30,2000:120", help="bookings:vehicles of the plans")
     parser.add_argument("--out")
     args = parser.parse_args()
     os.sched_setaffinity(0, {1} if os.cpu_count() > 1 else {0})
+    Service.policy = args.policy
     told = {}
-    for size, vehicles in ((100, 6), (200, 12), (500, 30), (2000, 120)):
+    for size, vehicles in (map(int, pair.split(":")) for pair in args.sizes.split(",")):
         told[f"plan of {size}"] = one_plan(args.exe, size, vehicles, args.quotes)
         print(size, told[f"plan of {size}"], file=sys.stderr, flush=True)
     if args.plans:

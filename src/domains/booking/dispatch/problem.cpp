@@ -77,9 +77,11 @@ Place place_in_metres(double x, double y) {
 
 Leg Problem::leg(const Vehicle& vehicle, std::int32_t from, std::int32_t to) const {
   if (from < 0 || to < 0 || from == to) { return {}; }
+  return leg(vehicle, places[index(from)], places[index(to)]);
+}
+
+Leg Problem::leg(const Vehicle& vehicle, const Place& a, const Place& b) const {
   const Profile& profile = profiles[index(vehicle.profile)];
-  const Place& a = places[index(from)];
-  const Place& b = places[index(to)];
   Leg leg;
   if (profile.rows > 0) {
     leg = from_matrix(profile, a.row, b.row);

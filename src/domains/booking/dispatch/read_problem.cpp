@@ -64,7 +64,7 @@ class ProblemReader {
 
   Problem read() {
     root_.require_object(
-        {"jobs", "shipments", "vehicles", "matrices", "matrix", "roads", "options"});
+        {"jobs", "shipments", "vehicles", "matrices", "matrix", "roads", "options", "forecast"});
     if (root_.has("matrices")) { read_matrices(root_.at("matrices"), problem_); }
     if (root_.has("matrix")) { read_old_matrix(); }
     read_vehicles();

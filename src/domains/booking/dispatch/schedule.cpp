@@ -154,6 +154,17 @@ void Schedule::put(std::int32_t task, const Placement& where) {
   vehicle_of_[index(task)] = where.vehicle;
 }
 
+Route Schedule::preview(const Request& request, const TimeWindow& window, const Placement& where,
+                        bool of_delivery) {
+  const std::int32_t number = admit(request);
+  problem_.tasks[index(number)].stops[of_delivery ? 1 : 0].windows.assign(1, window);
+  Route route = routes_[index(where.vehicle)];
+  dispatch::insert(problem_, route, number, where);
+  move_breaks(problem_, route);
+  forget(number);
+  return route;
+}
+
 std::optional<std::int32_t> Schedule::insert(const Request& request,
                                              std::optional<TimeWindow> window, bool of_delivery) {
   const std::string& id = request.task.stops[0].id.text;

@@ -94,6 +94,9 @@ std::function<Exit()> add_serve_options(Options& verb) {
   verb.add("--port", args->port, "the port of 127.0.0.1; 0: any free one").within(0, 65535);
   verb.add("--tastes", args->config.tastes,
            "what customers like, as `backtest --tastes` writes it; without it nothing is known");
+  verb.add("--policy", args->config.policy,
+           "a network of the env slots, a file or its folder, that advises which slots to show and "
+           "at which fees; needs --tastes, and a \"forecast\" in each fleet");
   verb.add("--improve", args->config.improve,
            "rounds of search for better routes after each change, between calls; 0: none")
       .within(0.0, 1e9);

@@ -35,6 +35,21 @@ bool is_frozen(const dispatch::Schedule& schedule, std::int32_t task) {
       [&](const dispatch::Visit& visit) { return visit.stop >= 0 && visit.stop / 2 == task; });
 }
 
+/// Whom a move displaces, where it leaves and where it goes.
+Json tell_moved(const dispatch::Schedule& before, const dispatch::Schedule& after,
+                const std::string& id) {
+  const std::int32_t from = before.vehicle_of(*before.find(id));
+  const std::int32_t to = after.vehicle_of(*after.find(id));
+  const auto told = [&](std::int32_t vehicle) {
+    return tell_displaced(before.problem(), before.routes()[vehicle], after.routes()[vehicle], id);
+  };
+  Json all = told(from);
+  if (to == from) { return all; }
+  Json others = told(to);
+  for (Json& one : others) { all.push_back(std::move(one)); }
+  return all;
+}
+
 }  // namespace
 
 Day::Day(std::string id, const Fleet& fleet)
@@ -61,21 +76,34 @@ void Day::expire(std::int64_t now_ms) {
   for (const std::string& id : over) { static_cast<void>(remove(id)); }
 }
 
-std::vector<Priced> Day::quote(const Wish& wish, std::span<const TimeWindow> windows,
-                               std::int64_t now_ms) {
+Quoted Day::quote(const Wish& wish, std::span<const TimeWindow> windows, std::int64_t now_ms) {
   expire(now_ms);
   const dispatch::Request request = fleet_->read(wish);
-  const auto quotes = schedule_.quote(request, windows, wish.slot_stop == SlotStop::delivery);
-  std::vector<Priced> priced;
+  const bool of_delivery = wish.slot_stop == SlotStop::delivery;
+  const auto quotes = schedule_.quote(request, windows, of_delivery);
+  const auto& forecast = fleet_->forecast();
+  const double told_revenue = units(request.task.revenue);
+  const double revenue = told_revenue == 0 && forecast ? forecast->revenue : told_revenue;
+  Quoted quoted;
+  std::vector<Priced>& priced = quoted.slots;
   priced.reserve(windows.size());
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    Priced& one = priced.emplace_back(Priced{.told = tell_quote(schedule_, windows[i], quotes[i]),
+    Priced& one = priced.emplace_back(Priced{.told = tell_quote(windows[i], quotes[i]),
                                              .feasible = quotes[i].where.fits(),
                                              .cost = units(quotes[i].added),
-                                             .revenue = units(request.task.revenue)});
+                                             .revenue = revenue});
     one.told["plan"] = id_;
+    if (!one.feasible) { continue; }
+    const auto& where = quotes[i].where;
+    const dispatch::Route with = schedule_.preview(request, windows[i], where, of_delivery);
+    add_vehicle(schedule_.problem(), with, one.told);
+    one.told["displaced"] =
+        tell_displaced(schedule_.problem(), schedule_.routes()[where.vehicle], with);
   }
-  return priced;
+  if (forecast) {
+    quoted.view = selling::view_of(schedule_, request, windows, quotes, of_delivery, *forecast);
+  }
+  return quoted;
 }
 
 /// The slot of this day among those that were shown; -1: none.
@@ -130,12 +158,27 @@ Outcome Day::refuse(int status, std::string why) const {
   return {.status = status, .answer = {{"error", std::move(why)}}};
 }
 
+const dispatch::Route& Day::route_of(const std::string& id) const {
+  return schedule_.routes()[schedule_.vehicle_of(*schedule_.find(id))];
+}
+
+/// What a booking adds to the routes of now, and whom it moves.
+Json Day::tell_share(const std::string& id) const {
+  const dispatch::Route& with = route_of(id);
+  dispatch::Route without = with;
+  dispatch::erase(schedule_.problem(), without, *schedule_.find(id));
+  Json told = tell_price(without, with);
+  told["displaced"] = tell_displaced(schedule_.problem(), without, with);
+  return told;
+}
+
 /// The plan has changed, and with it this booking.
 Outcome Day::changed(const std::string& id, Json more) const {
   more["id"] = id;
   Outcome outcome{.answer = std::move(more), .changed = true};
   if (bookings_.contains(id)) {
     outcome.answer.update(tell_booking(id));
+    add_vehicle(schedule_.problem(), route_of(id), outcome.answer);
     outcome.put.push_back(stored(id));
   }
   return outcome;
@@ -166,7 +209,7 @@ Outcome Day::commit(const ChangeCall& call, std::int64_t now_ms) {
   Booking& booking = found->second;
   booking.expires_ms = 0;
   const std::optional<Showing> showing = std::exchange(booking.showing, std::nullopt);
-  Outcome outcome = changed(call.id, Json::object());
+  Outcome outcome = changed(call.id, tell_share(call.id));
   if (showing) {
     outcome.choice = choice_of(showing, place_in(*showing, booking.window), booking.text, now_ms);
   }
@@ -189,8 +232,9 @@ Outcome Day::place(const ChangeCall& call, std::int64_t expires_ms) {
   const bool of_delivery = wish.slot_stop == SlotStop::delivery;
   const dispatch::Quote quote =
       schedule_.quote(request, std::span(&window, 1), of_delivery).front();
-  const Begins before = begins_of(schedule_, quote.where.vehicle);
-  if (!quote.where.fits() || !schedule_.insert(request, window, of_delivery)) {
+  if (!quote.where.fits()) { return refuse(409, explain(quote.obstacle)); }
+  const dispatch::Route before = schedule_.routes()[quote.where.vehicle];
+  if (!schedule_.insert(request, window, of_delivery)) {
     return refuse(409, explain(quote.obstacle));
   }
   // Of a booking the answer is counted at once; of a hold when it is booked or declined.
@@ -199,7 +243,8 @@ Outcome Day::place(const ChangeCall& call, std::int64_t expires_ms) {
                         .expires_ms = expires_ms,
                         .showing = expires_ms == 0 ? std::nullopt : call.showing};
   Json more = tell_price(quote);
-  more["displaced"] = tell_displaced(before, begins_of(schedule_, quote.where.vehicle));
+  more["displaced"] =
+      tell_displaced(schedule_.problem(), before, schedule_.routes()[before.vehicle]);
   Outcome outcome = changed(wish.id, std::move(more));
   outcome.price = quote.added;
   return outcome;
@@ -233,14 +278,17 @@ Outcome Day::end(const std::string& id, const char* state) {
   if (under_way(id)) {
     return refuse(409, fmt::format("a vehicle is under way to {}: it cannot be taken back", id));
   }
+  const dispatch::Route before = route_of(id);
   const std::int64_t cost = schedule_.cost();
   const std::int64_t metres = schedule_.metres();
   const std::int64_t seconds = schedule_.seconds();
   if (!remove(id)) { return refuse(409, needed_by_others(id)); }
+  const dispatch::Route& after = schedule_.routes()[before.vehicle];
   return changed(id, {{"state", state},
                       {"saved_cost", units(cost - schedule_.cost())},
                       {"saved_km", km(metres - schedule_.metres())},
-                      {"saved_min", minutes(seconds - schedule_.seconds())}});
+                      {"saved_min", minutes(seconds - schedule_.seconds())},
+                      {"displaced", tell_displaced(schedule_.problem(), before, after, id)}});
 }
 
 Outcome Day::move(const ChangeCall& call) {
@@ -258,15 +306,14 @@ Outcome Day::move(const ChangeCall& call) {
   if (!draft.remove(*draft.find(call.id))) { return refuse(409, needed_by_others(call.id)); }
   const dispatch::Quote quote =
       draft.quote(request, std::span(&*call.window, 1), of_delivery).front();
-  const Begins before = begins_of(draft, quote.where.vehicle);
   if (!quote.where.fits() || !draft.insert(request, call.window, of_delivery)) {
     return refuse(409, explain(quote.obstacle) + "; the slot that was promised stands");
   }
+  Json more = tell_price(quote);
+  more["displaced"] = tell_moved(schedule_, draft, call.id);
   schedule_ = std::move(draft);
   found->second.window = *call.window;
   found->second.showing.reset();  // what was shown then is not what he has now
-  Json more = tell_price(quote);
-  more["displaced"] = tell_displaced(before, begins_of(schedule_, quote.where.vehicle));
   return changed(call.id, std::move(more));
 }
 

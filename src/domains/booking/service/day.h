@@ -9,6 +9,7 @@
 #include "domains/booking/service/call.h"
 #include "domains/booking/service/fleet.h"
 #include "penstock/domains/booking/dispatch/schedule.h"
+#include "penstock/domains/booking/selling/plan_view.h"
 #include "penstock/domains/booking/service/store.h"
 
 namespace penstock::booking::service {
@@ -31,6 +32,12 @@ struct Priced {
   double revenue = 0;  // of the request, in units
 };
 
+/// What all windows would cost.
+struct Quoted {
+  std::vector<Priced> slots;
+  selling::PlanView view;  // for a network, where the fleet has a forecast
+};
+
 /// The bookings of one depot on one day, and the routes that keep them. Holds end when the time
 /// that calls bring with them has come. One thread at a time.
 class Day {
@@ -47,8 +54,7 @@ class Day {
   [[nodiscard]] const dispatch::Schedule& schedule() const { return schedule_; }
 
   /// What the windows would cost. Changes nothing but that holds end.
-  std::vector<Priced> quote(const Wish& wish, std::span<const TimeWindow> windows,
-                            std::int64_t now_ms);
+  Quoted quote(const Wish& wish, std::span<const TimeWindow> windows, std::int64_t now_ms);
   /// Does what a call asks for, or tells why not.
   Outcome apply(const ChangeCall& call, std::int64_t now_ms);
   /// Bookings, routes, timetable.
@@ -94,6 +100,8 @@ class Day {
                                                       std::int32_t taken, const std::string& wish,
                                                       std::int64_t now_ms) const;
   [[nodiscard]] Json tell_booking(const std::string& id) const;
+  [[nodiscard]] Json tell_share(const std::string& id) const;
+  [[nodiscard]] const dispatch::Route& route_of(const std::string& id) const;
 
   [[nodiscard]] StoredBooking stored(const std::string& id) const;
   [[nodiscard]] std::string routes_text() const;

@@ -8,8 +8,9 @@
 namespace penstock::booking::service {
 namespace {
 
+constexpr std::size_t kMostFleetBytes = 64'000'000;
+
 dispatch::Problem read_fleet(const std::string& file) {
-  constexpr std::size_t kMostFleetBytes = 64'000'000;
   dispatch::Problem fleet = dispatch::read_problem(read_text(file, kMostFleetBytes), file);
   if (!fleet.tasks.empty()) {
     throw DataError(fmt::format("{}: has jobs or shipments; a fleet has none: book them", file));
@@ -23,7 +24,10 @@ dispatch::Problem read_fleet(const std::string& file) {
 
 }  // namespace
 
-Fleet::Fleet(const std::string& file) : problem_(read_fleet(file)), scratch_(problem_) {}
+Fleet::Fleet(const std::string& file, bool forecast)
+    : problem_(read_fleet(file)), scratch_(problem_) {
+  if (forecast) { forecast_ = selling::required_forecast(read_text(file, kMostFleetBytes), file); }
+}
 
 dispatch::Request Fleet::read(const Wish& wish) const {
   const std::lock_guard lock(mutex_);

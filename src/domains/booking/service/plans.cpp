@@ -21,10 +21,10 @@ std::pair<std::string, std::string> parts_of(const std::string& id) {
 
 }  // namespace
 
-Plans::Plans(const std::vector<std::string>& fleets, Store& store) : store_(store) {
+Plans::Plans(const std::vector<std::string>& fleets, Store& store, bool forecast) : store_(store) {
   for (const std::string& file : fleets) {
     const std::string depot = std::filesystem::path(file).stem().string();
-    if (!fleets_.try_emplace(depot, file).second) {
+    if (!fleets_.try_emplace(depot, file, forecast).second) {
       throw UsageError(
           fmt::format("--fleet {}: there is a depot {} already; rename the file", file, depot));
     }

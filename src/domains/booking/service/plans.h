@@ -52,8 +52,8 @@ class NoSuchPlan : public Error {
 /// The plans there are, by name. Thread-safe.
 class Plans {
  public:
-  /// Throws DataError when a file is not a fleet.
-  Plans(const std::vector<std::string>& fleets, Store& store);
+  /// Throws DataError when a file is not a fleet, or with `forecast` tells none.
+  Plans(const std::vector<std::string>& fleets, Store& store, bool forecast = false);
 
   /// The plan of this name, made if it is the first call for it; it stays where it is. Throws
   /// NoSuchPlan.

@@ -18,10 +18,34 @@ namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::int64_t kKeepAnswersMs = 7 * kDayMs;
+constexpr double kHourMs = 3'600'000;
+
+/// Plans are DEPOT.DATE.
+std::string date_of_plan(const std::string& id) { return id.substr(id.rfind('.') + 1); }
 
 http::Response respond(int status, const Json& answer) {
   return {.status = status, .body = to_text(answer, -1, BadUtf8::replace) + "\n"};
 }
+
+/// The numbers of slots, by the name of their plan: in the order of days.
+using SlotsOfPlans = std::map<std::string, std::vector<std::size_t>>;
+SlotsOfPlans by_plan(const std::string& id, const std::vector<Slot>& slots) {
+  const std::string depot = id.substr(0, id.rfind('.'));
+  SlotsOfPlans slots_of;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const std::string& date = slots[i].date;
+    slots_of[date.empty() ? id : fmt::format("{}.{}", depot, date)].push_back(i);
+  }
+  return slots_of;
+}
+
+/// What the plans of a call say, one after the other.
+struct Quotes {
+  std::int64_t now_ms = 0;
+  std::vector<Priced> priced;  // [slots]
+  std::int64_t first_ms = 0;   // when the first of the days begins
+  std::optional<Sale> sale{};
+};
 
 /// What the caller did wrong is 400 or 404; what the store did is 503.
 template <class Work>
@@ -41,11 +65,16 @@ struct Service::Parts {
   explicit Parts(const ServiceConfig& config)
       : clock(config.clock),
         store(config.store),
-        plans(config.fleets, store),
+        plans(config.fleets, store, !config.policy.empty()),
         customers(config.tastes, store),
-        improver(store, config.improve, errors) {}
+        seller(config.policy.empty() ? nullptr : std::make_unique<selling::Seller>(config.policy)),
+        improver(store, config.improve, errors) {
+    if (seller) { customers.require_fees(); }
+  }
 
   Json quote(const std::string& plan, const QuoteCall& call);
+  std::int64_t price(const std::string& name, const std::vector<std::size_t>& slots,
+                     const QuoteCall& call, Quotes& into);
   http::Response change(Plan& plan, const ChangeCall& call);
   std::optional<http::Response> answered_before(const std::string& plan, const ChangeCall& call);
   bool write(Plan& plan, const ChangeCall& call, const Outcome& outcome, const std::string& body,
@@ -55,42 +84,59 @@ struct Service::Parts {
   Store store;
   Plans plans;
   Customers customers;
+  std::unique_ptr<selling::Seller> seller;  // may be none
   PriceErrors errors;
   Improver improver;
   Counters counters;
 };
 
-/// Slots of one day are quoted together.
 Json Service::Parts::quote(const std::string& id, const QuoteCall& call) {
-  plans.open(id);  // there must be one
-  const std::string depot = id.substr(0, id.rfind('.'));
-  std::map<std::string, std::vector<std::size_t>> slots_of;  // by plan
-  for (std::size_t i = 0; i < call.slots.size(); ++i) {
-    const std::string& date = call.slots[i].date;
-    slots_of[date.empty() ? id : fmt::format("{}.{}", depot, date)].push_back(i);
-  }
+  const Plan& own = plans.open(id);  // there must be one
+  const SlotsOfPlans slots_of = by_plan(id, call.slots);
   const std::int64_t now_ms = clock.now_ms();
-  std::vector<Priced> priced(call.slots.size());
-  Json versions = Json::object();
-  for (const auto& [name, slots] : slots_of) {
-    std::vector<TimeWindow> windows;
-    for (const std::size_t i : slots) { windows.push_back(call.slots[i].window); }
-    Plan& plan = plans.open(name);
-    const std::lock_guard lock(plan.mutex);
-    plans.refresh(plan);
-    std::vector<Priced> quotes = plan.day.quote(call.wish, windows, now_ms);
-    for (std::size_t i = 0; i < slots.size(); ++i) { priced[slots[i]] = std::move(quotes[i]); }
-    versions[name] = plan.day.version();
+  Quotes quotes{.now_ms = now_ms, .priced = std::vector<Priced>(call.slots.size())};
+  if (seller && !slots_of.empty()) {
+    quotes.first_ms = begin_of(date_of_plan(slots_of.begin()->first));
+    quotes.sale.emplace(Sale{.seller = *seller,
+                             .forecast = *own.fleet.forecast(),
+                             .hours_ahead = (quotes.first_ms - now_ms) / kHourMs,
+                             .ride = !call.wish.is_job});
+    quotes.sale->places.resize(call.slots.size());
   }
+  Json versions = Json::object();
+  for (const auto& [name, slots] : slots_of) { versions[name] = price(name, slots, call, quotes); }
   Json answer = advise({.slots = call.slots,
-                        .date = id.substr(id.rfind('.') + 1),
+                        .date = date_of_plan(id),
                         .today = date_of(now_ms),
                         .tastes = customers.tastes(),
                         .belief = customers.belief(call.customer),
-                        .saved = errors.saved()},
-                       priced);
+                        .saved = errors.saved(),
+                        .sale = quotes.sale ? &*quotes.sale : nullptr},
+                       quotes.priced);
   answer["versions"] = std::move(versions);
   return answer;
+}
+
+/// Quotes the slots of a plan together. Returns its version.
+std::int64_t Service::Parts::price(const std::string& name, const std::vector<std::size_t>& slots,
+                                   const QuoteCall& call, Quotes& into) {
+  std::vector<TimeWindow> windows;
+  for (const std::size_t i : slots) { windows.push_back(call.slots[i].window); }
+  Plan& plan = plans.open(name);
+  const std::lock_guard lock(plan.mutex);
+  plans.refresh(plan);
+  Quoted quoted = plan.day.quote(call.wish, windows, into.now_ms);
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    into.priced[slots[k]] = std::move(quoted.slots[k]);
+  }
+  if (into.sale) {
+    for (std::size_t k = 0; k < slots.size(); ++k) {
+      into.sale->places[slots[k]] = {.plan = into.sale->plans.size(), .slot = k};
+    }
+    quoted.view.day = (begin_of(date_of_plan(name)) - into.first_ms) / kDayMs;
+    into.sale->plans.push_back(std::move(quoted.view));
+  }
+  return plan.day.version();
 }
 
 /// What the same key was told before; 422 when it was another call's.

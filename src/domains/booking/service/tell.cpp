@@ -34,16 +34,21 @@ Json tell_load(const Problem& problem, const Route& route, std::size_t leg) {
   return load;
 }
 
+/// The largest load of a kind on any leg.
+std::int64_t most_aboard(const Problem& problem, const Route& route, std::size_t amount) {
+  std::int64_t most = 0;
+  for (std::size_t at = amount; at < route.load.size(); at += place_in(problem.num_amounts)) {
+    most = std::max(most, route.load[at]);
+  }
+  return most;
+}
+
 /// What no leg of the route carries: the room that nobody holds.
 Json tell_unheld(const Problem& problem, const Route& route) {
-  const auto amounts = place_in(problem.num_amounts);
+  const dispatch::Vehicle& vehicle = problem.vehicles[place_in(route.vehicle)];
   Json free = Json::array();
-  for (std::size_t a = 0; a < amounts; ++a) {
-    std::int64_t most = 0;
-    for (std::size_t at = a; at < route.load.size(); at += amounts) {
-      most = std::max(most, route.load[at]);
-    }
-    free.push_back(problem.vehicles[place_in(route.vehicle)].capacity[a] - most);
+  for (std::size_t a = 0; a < place_in(problem.num_amounts); ++a) {
+    free.push_back(vehicle.capacity[a] - most_aboard(problem, route, a));
   }
   return free;
 }
@@ -100,8 +105,13 @@ Json tell_price(const dispatch::Quote& quote) {
           {"added_min", minutes(quote.added_seconds)}};
 }
 
-Json tell_quote(const Schedule& schedule, const dispatch::TimeWindow& window,
-                const dispatch::Quote& quote) {
+Json tell_price(const Route& without, const Route& with) {
+  return tell_price({.added = with.cost - without.cost,
+                     .added_metres = with.metres - without.metres,
+                     .added_seconds = with.seconds - without.seconds});
+}
+
+Json tell_quote(const dispatch::TimeWindow& window, const dispatch::Quote& quote) {
   if (!quote.where.fits()) {
     return {{"window", window_json(window)},
             {"feasible", false},
@@ -112,29 +122,38 @@ Json tell_quote(const Schedule& schedule, const dispatch::TimeWindow& window,
   told["window"] = window_json(window);
   told["feasible"] = true;
   told["begin"] = dispatch::clock_text(quote.start);
-  told["vehicle"] = schedule.problem().vehicles[place_in(quote.where.vehicle)].id.text;
   return told;
 }
 
-Begins begins_of(const Schedule& schedule, std::int32_t vehicle) {
-  Begins begins;
-  if (vehicle < 0) { return begins; }
-  for (const Visit& visit : schedule.routes()[place_in(vehicle)].visits) {
-    if (visit.stop < 0) { continue; }
-    const std::string& id = id_at(schedule.problem(), visit);
-    begins[visit.stop % 2 == 0 ? id : id + " delivery"] = visit.start;
+void add_vehicle(const Problem& problem, const Route& route, Json& told) {
+  const dispatch::Vehicle& vehicle = problem.vehicles[place_in(route.vehicle)];
+  Json load = Json::array();
+  Json capacity = Json::array();
+  for (std::size_t a = 0; a < place_in(problem.num_amounts); ++a) {
+    load.push_back(most_aboard(problem, route, a));
+    capacity.push_back(vehicle.capacity[a]);
   }
-  return begins;
+  told["vehicle"] = vehicle.id.text;
+  told["load"] = std::move(load);
+  told["capacity"] = std::move(capacity);
 }
 
-Json tell_displaced(const Begins& before, const Begins& after) {
+// What goes in or comes out leaves the order of the others as it is.
+Json tell_displaced(const Problem& problem, const Route& before, const Route& after,
+                    std::string_view but) {
   Json told = Json::array();
-  for (const auto& [id, time] : before) {
-    const auto found = after.find(id);
-    if (found == after.end() || found->second == time) { continue; }
-    told.push_back({{"id", id},
-                    {"from", dispatch::clock_text(time)},
-                    {"to", dispatch::clock_text(found->second)}});
+  auto next = after.visits.begin();
+  for (const Visit& visit : before.visits) {
+    if (visit.stop < 0) { continue; }
+    const auto found = std::find_if(next, after.visits.end(),
+                                    [&](const Visit& one) { return one.stop == visit.stop; });
+    if (found == after.visits.end()) { continue; }
+    next = found + 1;
+    const std::string& id = id_at(problem, visit);
+    if (found->start == visit.start || id == but) { continue; }
+    told.push_back({{"id", visit.stop % 2 == 0 ? id : id + " delivery"},
+                    {"from", dispatch::clock_text(visit.start)},
+                    {"to", dispatch::clock_text(found->start)}});
   }
   return told;
 }

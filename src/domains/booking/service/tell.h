@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
-#include <map>
 #include <string>
+#include <string_view>
 
 #include "penstock/core/base/json_value.h"
 #include "penstock/domains/booking/dispatch/schedule.h"
@@ -21,16 +21,18 @@ const std::string& id_at(const dispatch::Problem& problem, const dispatch::Visit
 std::string explain(dispatch::Obstacle obstacle);
 /// added_cost, added_km, added_min.
 Json tell_price(const dispatch::Quote& quote);
-/// That, or why not, of one window.
-Json tell_quote(const dispatch::Schedule& schedule, const dispatch::TimeWindow& window,
-                const dispatch::Quote& quote);
+/// The same of what a task adds to the route that it is in.
+Json tell_price(const dispatch::Route& without, const dispatch::Route& with);
+/// Why a window is not feasible, or what it would cost.
+Json tell_quote(const dispatch::TimeWindow& window, const dispatch::Quote& quote);
 
-/// When work begins at each stop of a vehicle, as early as may be: by "id" or "id delivery".
-using Begins = std::map<std::string, dispatch::Time>;
-/// Empty for vehicle -1.
-Begins begins_of(const dispatch::Schedule& schedule, std::int32_t vehicle);
-/// The stops that begin at another time than before: [{"id", "from", "to"}].
-Json tell_displaced(const Begins& before, const Begins& after);
+/// "vehicle", "load" and "capacity": who drives a route, and the most on board at any time, of how
+/// much.
+void add_vehicle(const dispatch::Problem& problem, const dispatch::Route& route, Json& told);
+/// The stops whose work begins at another time than before, but those of `but`: [{"id", "from",
+/// "to"}].
+Json tell_displaced(const dispatch::Problem& problem, const dispatch::Route& before,
+                    const dispatch::Route& after, std::string_view but = {});
 
 /// A vehicle's day: departure, stops, loads, return.
 Json tell_route(const dispatch::Schedule& schedule, const dispatch::Route& route);

@@ -32,4 +32,12 @@ std::string date_of(std::int64_t ms) {
                      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
 }
 
+std::int64_t begin_of(const std::string& date) {
+  const auto number = [&](std::size_t at, std::size_t size) {
+    return std::stoi(date.substr(at, size));
+  };
+  const std::chrono::sys_days day = std::chrono::year(number(0, 4)) / number(5, 2) / number(8, 2);
+  return std::chrono::milliseconds(day.time_since_epoch()).count();
+}
+
 }  // namespace penstock::booking::service

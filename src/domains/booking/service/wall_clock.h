@@ -20,5 +20,7 @@ class WallClock {
 
 /// "YYYY-MM-DD", by Greenwich.
 std::string date_of(std::int64_t ms);
+/// When a day that there is, "YYYY-MM-DD", begins there.
+std::int64_t begin_of(const std::string& date);
 
 }  // namespace penstock::booking::service

@@ -186,9 +186,8 @@ std::array<Window, 2> SlotMarket::windows_of(const Instance& instance, std::int3
        .latest = first.latest + service + direct + static_cast<Seconds>(config_.detour * kMinute)}};
 }
 
-Cents SlotMarket::rounded_fee(double fee) const {
-  const double bounded = std::clamp(fee, -config_.max_fee, config_.max_fee);
-  return cents(std::round(bounded / config_.fee_step) * config_.fee_step);
+Cents FeeRule::rounded(double fee) const {
+  return cents(std::round(std::clamp(fee, -most, most) / step) * step);
 }
 
 }  // namespace penstock::booking

@@ -19,12 +19,15 @@ std::array<double, kMaxSlots> insertion_costs(SlotDay& day) {
   return costs;
 }
 
+double blended_cost(double insertion, double passed, double beta) {
+  return (1 - passed) * (2 / beta) + passed * insertion;
+}
+
 std::array<double, kMaxSlots> blended_costs(SlotDay& day) {
   auto costs = insertion_costs(day);
-  const double passed = day.call().arrival;
-  const double usual = 2 / day.market().taste().beta;
   for (double& cost : costs) {
-    if (cost != kWithheld) { cost = (1 - passed) * usual + passed * cost; }
+    if (cost == kWithheld) { continue; }
+    cost = blended_cost(cost, day.call().arrival, day.market().taste().beta);
   }
   return costs;
 }
@@ -32,15 +35,18 @@ std::array<double, kMaxSlots> blended_costs(SlotDay& day) {
 SlotOffer priced_offer(SlotDay& day, const SegmentBelief& belief, std::span<const double> costs) {
   const SlotMarket& market = day.market();
   const SlotCall& call = day.call();
-  const ChoiceSegment segment = market.model_of(call).merged(belief);
+  return priced_offer(market.model_of(call).merged(belief), call.revenue / kCentsOfMoney,
+                      market.fee_rule(), costs.first(market.num_slots()));
+}
+
+SlotOffer priced_offer(const ChoiceSegment& caller, double revenue, const FeeRule& rule,
+                       std::span<const double> costs) {
   std::array<double, kMaxSlots> fees{};
-  const std::size_t count = market.num_slots();
-  best_fees(segment, call.revenue / kCentsOfMoney, costs.first(count),
-            std::span(fees).first(count));
+  best_fees(caller, revenue, costs, std::span(fees).first(costs.size()));
   SlotOffer offer;
-  for (std::size_t s = 0; s < count; ++s) {
+  for (std::size_t s = 0; s < costs.size(); ++s) {
     offer.withheld[s] = fees[s] == kWithheld;
-    if (!offer.withheld[s]) { offer.fees[s] = market.rounded_fee(fees[s]); }
+    if (!offer.withheld[s]) { offer.fees[s] = rule.rounded(fees[s]); }
   }
   return offer;
 }

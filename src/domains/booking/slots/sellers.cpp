@@ -297,12 +297,16 @@ std::unique_ptr<SlotSeller> make_slot_seller(const std::string& name) {
                                did_you_mean(name, slot_seller_names())));
 }
 
-std::unique_ptr<SlotSeller> make_trained_seller(const std::shared_ptr<const PolicyModel>& model) {
-  const EnvSpec& spec = model->spec();
+void require_slots_policy(const PolicyModel& model) {
+  const EnvSpec& spec = model.spec();
   if (spec.obs.size() != kMaxSlots * kSlotFeatures ||
       spec.action.num_actions() != kMaxSlots * kSlotLevels) {
     throw UsageError("--policy: not a policy of the env slots; train one by --recipe slots");
   }
+}
+
+std::unique_ptr<SlotSeller> make_trained_seller(const std::shared_ptr<const PolicyModel>& model) {
+  require_slots_policy(*model);
   return std::make_unique<TrainedSeller>(model);
 }
 

@@ -161,6 +161,8 @@ struct Problem {
 
   /// The way between two places; nothing where one is -1. Durations are the vehicle's own.
   [[nodiscard]] Leg leg(const Vehicle& vehicle, std::int32_t from, std::int32_t to) const;
+  /// The same of places that need not be among those of the problem.
+  [[nodiscard]] Leg leg(const Vehicle& vehicle, const Place& from, const Place& to) const;
   /// What it costs this vehicle.
   [[nodiscard]] Money cost(const Vehicle& vehicle, const Leg& leg) const {
     return profiles[static_cast<std::size_t>(vehicle.profile)].costs.empty()

@@ -83,6 +83,11 @@ class Schedule {
   /// The same of the request's own windows, all allowed.
   Quote quote(const Request& request);
 
+  /// The route as it would be with the request at a place that quote() told for this window. The
+  /// request's visits are of no task that there is.
+  Route preview(const Request& request, const TimeWindow& window, const Placement& where,
+                bool of_delivery = false);
+
   /// Takes a request in with this window promised, at the cheapest place of now, and returns its
   /// number; none when it does not fit, and then nothing changes. Its own windows stay when none
   /// is given. Throws DataError when its id is taken.

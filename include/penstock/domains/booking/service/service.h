@@ -13,6 +13,7 @@ struct ServiceConfig {
   std::string store;                // a path, or postgresql://...
   std::string clock;                // a file that tells the time; empty: the system does
   std::string tastes;               // a file of what customers like; empty: nothing is known
+  std::string policy;               // a network that sells, see selling::Seller; empty: none does
   std::int64_t improve = 2000;      // rounds of search for each change, between calls; 0: none
 };
 
@@ -22,7 +23,8 @@ struct ServiceConfig {
 class Service {
  public:
   /// Reads the fleets and the plans from yesterday on, all of which must keep what they promised;
-  /// older plans are read when they are asked for. Throws DataError or IoError.
+  /// older plans are read when they are asked for. Throws DataError or IoError, and UsageError
+  /// where a policy lacks what it sells by.
   explicit Service(const ServiceConfig& config);
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;

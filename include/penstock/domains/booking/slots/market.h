@@ -114,6 +114,13 @@ struct SlotsConfig {
   }
 };
 
+/// How fees are charged: multiples of a step, within a limit.
+struct FeeRule {
+  double most = 0;
+  double step = 1;
+  [[nodiscard]] Cents rounded(double fee) const;
+};
+
 /// What a plan costs, in cents.
 struct SlotPrices {
   Cents km = 0;
@@ -172,8 +179,11 @@ class SlotMarket {
   /// The windows that a slot promises to a request.
   [[nodiscard]] std::array<Window, 2> windows_of(const Instance& instance, std::int32_t request,
                                                  std::size_t slot) const;
-  /// A fee as it is charged: a multiple of the step within the limits, in cents.
-  [[nodiscard]] Cents rounded_fee(double fee) const;
+  [[nodiscard]] FeeRule fee_rule() const {
+    return {.most = config_.max_fee, .step = config_.fee_step};
+  }
+  /// A fee as it is charged, in cents.
+  [[nodiscard]] Cents rounded_fee(double fee) const { return fee_rule().rounded(fee); }
 
  private:
   struct Family {
