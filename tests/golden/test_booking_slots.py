@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SELLERS = ["null", "static", "incentive", "myopic", "myopic-bayes", "blend", "foresight-2", "rollout-1", "hindsight"]
+SELLERS = ["null", "static", "incentive", "myopic", "myopic-bayes", "blend", "programme", "foresight-2", "rollout-1", "hindsight"]
 
 
 def lines(text):

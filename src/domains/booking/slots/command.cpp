@@ -100,8 +100,8 @@ Exit run_slots(const SlotsArgs& args) {
 std::function<Exit()> add_slots_options(Options& verb) {
   auto args = std::make_shared<SlotsArgs>();
   verb.add("--sellers", args->sellers,
-           "some of null, static, incentive, myopic, myopic-bayes, blend, foresight-N, rollout-N, "
-           "hindsight, trained; differences are to the first")
+           "some of null, static, incentive, myopic, myopic-bayes, blend, programme, foresight-N, "
+           "rollout-N, hindsight, trained; differences are to the first")
       .show_default();
   verb.add("--policy", args->policy, "the policy file of the seller trained");
   verb.add("--families", args->families, "markets to compare on, as in city,delivery,csv");

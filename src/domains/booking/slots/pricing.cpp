@@ -37,7 +37,8 @@ SlotOffer priced_offer(SlotDay& day, const SegmentBelief& belief, std::span<cons
   const std::size_t count = market.num_slots();
   best_fees(segment, call.revenue / kCentsOfMoney, costs.first(count),
             std::span(fees).first(count));
-  SlotOffer offer;
+  SlotOffer offer{.has_costs = true};
+  std::ranges::copy(costs.first(count), offer.costs.begin());
   for (std::size_t s = 0; s < count; ++s) {
     offer.withheld[s] = fees[s] == kWithheld;
     if (!offer.withheld[s]) { offer.fees[s] = market.rounded_fee(fees[s]); }
