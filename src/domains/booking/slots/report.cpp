@@ -77,9 +77,9 @@ std::string bars(const std::vector<SellerLine>& lines) {
   for (const SellerLine& line : lines) {
     const double from = at(low(line.profit, line.half));
     html += fmt::format(
-        "<div class=\"bar {}\"><span>{}</span><span class=\"line\"><em "
-        "style=\"left:{:.2f}%\"></em><i style=\"left:{:.2f}%;width:{:.2f}%\"></i><b "
-        "style=\"left:{:.2f}%\"></b></span><span>{}</span></div>\n",
+        R"(<div class="bar {}"><span>{}</span><span class="line"><em style="left:{:.2f}%"></em>)"
+        R"(<i style="left:{:.2f}%;width:{:.2f}%"></i><b style="left:{:.2f}%"></b></span>)"
+        "<span>{}</span></div>\n",
         line.name == best ? "best" : "rest", escaped(line.name), at(0), from,
         at(high(line.profit, line.half)) - from, at(line.profit.mean),
         interval(line.profit, line.half));
@@ -96,11 +96,11 @@ class Table {
                     cls, fmt::join(columns_, "</th><th>"));
   }
   void begin_row(const std::string& cls = "") {
-    html_ += fmt::format("<tr class=\"{}\">", cls);
+    html_ += fmt::format(R"(<tr class="{}">)", cls);
     at_ = 0;
   }
   void cell(const std::string& html, const std::string& cls = "") {
-    html_ += fmt::format("<td class=\"{}\" data-name=\"{}\">{}</td>", cls, columns_[at_++], html);
+    html_ += fmt::format(R"(<td class="{}" data-name="{}">{}</td>)", cls, columns_[at_++], html);
   }
   void end_row() { html_ += "</tr>\n"; }
   [[nodiscard]] std::string str() const { return html_ + "</tbody>\n</table>\n"; }

@@ -84,7 +84,7 @@ TEST_CASE("linear programmes are worth what HiGHS says, and so are those with ot
     REQUIRE(program.maximise());
     CHECK(program.value() == doctest::Approx(golden.value).epsilon(1e-9));
     std::vector<double> rolled = made.rooms;
-    std::ranges::rotate(rolled, rolled.end() - 1);
+    std::rotate(rolled.begin(), rolled.end() - 1, rolled.end());
     CHECK(program.value_with(rolled) == doctest::Approx(golden.value_rolled).epsilon(1e-9));
     CHECK(program.value() == doctest::Approx(golden.value).epsilon(1e-9));  // it came back
   }
