@@ -49,7 +49,7 @@ penstock_module(domains/booking/dispatch "real fleets: a superset of VROOM's inp
 penstock_module(domains/booking/env "the env `dvrptw`: offers, answers, beliefs, prices"
   DEPENDS penstock::booking_routing PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/booking/slots "the env `slots`: slots sold for money; choice by multinomial logit, sellers, their comparison"
-  DEPENDS penstock::booking_env penstock::act PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
+  DEPENDS penstock::booking_env penstock::act penstock::page PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(domains/booking/neural "the neural routing oracle: masks, inference, the model's file"
   DEPENDS penstock::booking_env penstock::fused penstock::store PRIVATE_DEPENDS fmt::fmt)
 penstock_module(domains/booking/offer "what to propose for a new request, priced; its JSON, server and command"

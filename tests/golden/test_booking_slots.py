@@ -1,12 +1,14 @@
 """`penstock booking slots` and the script of the benchmark's table, on a few episodes."""
 
+import html as html_module
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SELLERS = ["null", "static", "incentive", "myopic", "myopic-bayes", "blend", "foresight-2", "rollout-1", "hindsight"]
+SELLERS = ["null", "static", "incentive", "myopic", "myopic-bayes", "blend", "programme", "foresight-2", "rollout-1", "hindsight"]
 
 
 def lines(text):
@@ -34,6 +36,28 @@ def test_the_table_of_the_benchmark_is_one_command(penstock):
     run = subprocess.run([ROOT / "scripts" / "slots-table", "--episodes", "1", "--sizes", "20:3", "--sellers", "null,blend", "--json"],
                          env=environment, capture_output=True, text=True, check=True)
     assert [x["family"] for x in lines(run.stdout)] == ["city", "delivery", "csv"]
+
+
+def test_the_page_tells_what_the_command_tells(penstock, tmp_path):
+    page = tmp_path / "page.html"
+    told = lines(penstock("booking", "slots", "--families", "city,delivery", "--sizes", "10:2", "--episodes", 4, "--sellers",
+                          "null,blend,programme", "--set", "env.days=2", "--set", "env.slots=3", "--json", "--report", page).stdout)
+    html = page.read_text()
+    text = html_module.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"<style>.*?</style>", "", html, flags=re.S))).replace("\u2212", "-")
+    for market in told:
+        assert f"{market['family']}, 10 customers, 2 vehicles" in text
+        for seller in market["sellers"]:
+            profit = seller["profit"]
+            assert f"{profit['mean']:.1f} ({profit['low']:.1f} to {profit['high']:.1f})" in text.replace("-0.0", "0.0")
+            assert f"{seller['km']:.1f}" in text and f"{seller['lost']:.1f}" in text
+    tables = html.split("<table")[1:]
+    calls = [re.findall(r'data-name="([^"]*)">(.*?)</td>', row) for row in tables[-1].split("<tr")[2:]]
+    assert len(calls) > 3 and all(len(call) == 5 + 6 for call in calls)
+    assert [name for name, _ in calls[0]][5].startswith("day 1, 08:00") and "under programme" in text
+    # The fee of the slot that was bought is in its column, beside what the sale was taken to cost.
+    bought = [(dict(call)["bought"], dict(call)) for call in calls if dict(call)["bought"] != "nothing"]
+    assert bought and all("cost" in cells[slot] for slot, cells in bought)
+    assert not re.search(r"(src|href)=\"http|@import|url\(", html)
 
 
 def test_profits_of_episodes_make_the_mean(penstock):

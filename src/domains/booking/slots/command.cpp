@@ -6,8 +6,10 @@
 #include <memory>
 #include <sstream>
 
+#include "domains/booking/slots/report.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/thread_pool.h"
+#include "penstock/core/store/journal.h"
 #include "penstock/domains/booking/slots/contest.h"
 
 namespace penstock::booking {
@@ -18,6 +20,7 @@ struct SlotsArgs {
   std::string policy;
   std::string families;
   std::string sizes;
+  std::string report;
   std::int64_t episodes = 100;
   std::uint64_t seed = 0;
   int threads = 1;
@@ -82,15 +85,32 @@ std::vector<std::string> or_none(const std::string& list) {
   return words;
 }
 
+/// The first market's first episode, under the last seller.
+ShownEpisode first_episode(const SlotsArgs& args, const std::vector<NamedSeller>& sellers) {
+  const SlotsConfig config =
+      config_of(args, or_none(args.families).front(), or_none(args.sizes).front());
+  const SlotMarket market(config);
+  const std::unique_ptr<SlotSeller> seller = sellers.back().make();
+  return {.seller = sellers.back().name,
+          .market = fmt::format("{}, {} customers", config.family, config.customers),
+          .slots = market.slots(),
+          .calls = answered_calls(market, *seller, episode_seed(args.seed, 0, 0))};
+}
+
 Exit run_slots(const SlotsArgs& args) {
   const std::vector<NamedSeller> sellers = sellers_of(args);
   ThreadPool pool({.num_threads = static_cast<std::size_t>(args.threads)});
+  std::vector<SlotContest> contests;
   for (const std::string& family : or_none(args.families)) {
     for (const std::string& size : or_none(args.sizes)) {
       const SlotMarket market(config_of(args, family, size));
-      const SlotContest contest = play_contest(market, sellers, args.episodes, args.seed, pool);
+      contests.push_back(play_contest(market, sellers, args.episodes, args.seed, pool));
+      const SlotContest& contest = contests.back();
       fmt::print("{}\n", args.json ? contest.json(args.profits) : contest.text());
     }
+  }
+  if (!args.report.empty()) {
+    replace_text(args.report, slots_page(contests, first_episode(args, sellers)));
   }
   return Exit::ok;
 }
@@ -100,12 +120,13 @@ Exit run_slots(const SlotsArgs& args) {
 std::function<Exit()> add_slots_options(Options& verb) {
   auto args = std::make_shared<SlotsArgs>();
   verb.add("--sellers", args->sellers,
-           "some of null, static, incentive, myopic, myopic-bayes, blend, foresight-N, rollout-N, "
-           "hindsight, trained; differences are to the first")
+           "some of null, static, incentive, myopic, myopic-bayes, blend, programme, foresight-N, "
+           "rollout-N, hindsight, trained; differences are to the first")
       .show_default();
   verb.add("--policy", args->policy, "the policy file of the seller trained");
   verb.add("--families", args->families, "markets to compare on, as in city,delivery,csv");
   verb.add("--sizes", args->sizes, "customers and vehicles to compare on, as in 30:4,60:6");
+  verb.add("--report", args->report, "a page to write: who earns what, and a day call by call");
   verb.add("--episodes", args->episodes, "episodes of each market")
       .within(1, 10'000'000)
       .show_default();

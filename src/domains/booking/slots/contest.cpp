@@ -12,6 +12,7 @@ namespace penstock::booking {
 namespace {
 
 constexpr double kContestCents = 100;
+constexpr double kMetresOfKm = 1000;
 
 SlotScore play_episode(const SlotMarket& market, SlotSeller& seller, std::uint64_t seed,
                        SlotDay& day) {
@@ -30,19 +31,11 @@ SlotScore play_episode(const SlotMarket& market, SlotSeller& seller, std::uint64
   score.sold = tally.sold;
   score.fees = tally.fees / kContestCents;
   score.cost = day.cost() / kContestCents;
+  for (std::int32_t d = 0; d < market.config().days; ++d) {
+    score.km += day.routes(d).cost() / kMetresOfKm;
+  }
   return score;
 }
-
-/// A row of the table.
-struct SellerLine {
-  Estimate profit;
-  Estimate difference;
-  double sold = 0;  // share of the calls
-  double fee = 0;   // per sale
-  double cost = 0;
-  double decision_ms = 0;
-  double half = 0;  // standard errors of half an interval
-};
 
 SellerLine line_of(const SellerScores& seller, const SellerScores& versus) {
   SlotScore sum;
@@ -56,20 +49,23 @@ SellerLine line_of(const SellerScores& seller, const SellerScores& versus) {
     sum.sold += one.sold;
     sum.fees += one.fees;
     sum.cost += one.cost;
+    sum.km += one.km;
     sum.seconds += one.seconds;
   }
   const double sold = std::max(sum.sold, 1.0);
-  return {.profit = estimate(profits),
+  const double episodes = profits.size();
+  return {.name = seller.name,
+          .profit = estimate(profits),
           .difference = estimate(differences),
+          .half = student_quantile(std::max<std::size_t>(profits.size() - 1, 1)),
           .sold = sum.sold / sum.calls,
-          .fee = sum.fees / sold,
-          .cost = sum.cost / sold,
-          .decision_ms = 1000 * sum.seconds / sum.calls,
-          .half = student_quantile(std::max<std::size_t>(profits.size() - 1, 1))};
-}
-
-const SellerScores& named(const SlotContest& contest) {
-  return *std::ranges::find(contest.sellers, contest.versus, &SellerScores::name);
+          .lost = (sum.calls - sum.sold) / episodes,
+          .fees = sum.fees / episodes,
+          .km = sum.km / episodes,
+          .cost = sum.cost / episodes,
+          .fee_per_sale = sum.fees / sold,
+          .cost_per_sale = sum.cost / sold,
+          .decision_ms = 1000 * sum.seconds / sum.calls};
 }
 
 Json interval_json(const Estimate& found, double half) {
@@ -101,43 +97,79 @@ SlotContest play_contest(const SlotMarket& market, const std::vector<NamedSeller
   return contest;
 }
 
+std::vector<AnsweredCall> answered_calls(const SlotMarket& market, SlotSeller& seller,
+                                         std::uint64_t seed) {
+  std::vector<AnsweredCall> calls;
+  SlotDay day;
+  day.begin(market, seed);
+  while (!day.over()) {
+    const SlotCall& call = day.call();
+    const SlotOffer offer = seller.offer(day);
+    AnsweredCall answered{.arrival = call.arrival,
+                          .hour = call.hour,
+                          .revenue = call.revenue / kContestCents,
+                          .has_costs = offer.has_costs,
+                          .costs = offer.costs};
+    const auto quotes = day.quote();
+    for (std::size_t s = 0; s < quotes.size(); ++s) {
+      const bool shown = quotes[s].fits && !offer.withheld[s];
+      answered.fees[s] = shown ? offer.fees[s] / kContestCents : kWithheld;
+    }
+    market.model_of(call).chances(call.belief, answered.fees, answered.chance);
+    day.sell(offer.fees, offer.withheld);
+    answered.choice = day.last_choice();
+    calls.push_back(answered);
+  }
+  return calls;
+}
+
+std::vector<SellerLine> SlotContest::lines() const {
+  const SellerScores& first = *std::ranges::find(sellers, versus, &SellerScores::name);
+  std::vector<SellerLine> all;
+  for (const SellerScores& seller : sellers) { all.push_back(line_of(seller, first)); }
+  return all;
+}
+
 std::string SlotContest::text() const {
   std::string out = fmt::format(
       "{}, {} customers, {} vehicles, {} episodes; 95 % intervals, differences to {} on the same "
       "episodes\n{:<14} {:>18} {:>18} {:>6} {:>6} {:>6} {:>10}\n",
-      family, customers, vehicles, named(*this).episodes.size(), versus, "seller", "profit",
-      "difference", "sold", "fee", "cost", "ms/call");
-  for (const SellerScores& seller : sellers) {
-    const SellerLine line = line_of(seller, named(*this));
+      family, customers, vehicles, num_episodes(), versus, "seller", "profit", "difference", "sold",
+      "fee", "cost", "ms/call");
+  for (const SellerLine& line : lines()) {
     out += fmt::format(
         "{:<14} {:>9.2f} ± {:<6.2f} {:>9.2f} ± {:<6.2f} {:>6.3f} {:>6.2f} {:>6.2f} "
         "{:>10.3f}\n",
-        seller.name, line.profit.mean, line.half * line.profit.std_error, line.difference.mean,
-        line.half * line.difference.std_error, line.sold, line.fee, line.cost, line.decision_ms);
+        line.name, line.profit.mean, line.half * line.profit.std_error, line.difference.mean,
+        line.half * line.difference.std_error, line.sold, line.fee_per_sale, line.cost_per_sale,
+        line.decision_ms);
   }
   return out;
 }
 
 std::string SlotContest::json(bool profits) const {
   Json rows = Json::array();
-  for (const SellerScores& seller : sellers) {
-    const SellerLine line = line_of(seller, named(*this));
-    rows.push_back({{"seller", seller.name},
+  const std::vector<SellerLine> all = lines();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const SellerLine& line = all[i];
+    rows.push_back({{"seller", line.name},
                     {"profit", interval_json(line.profit, line.half)},
                     {"difference", interval_json(line.difference, line.half)},
                     {"sold", line.sold},
-                    {"fee", line.fee},
-                    {"cost", line.cost},
+                    {"lost", line.lost},
+                    {"fee", line.fee_per_sale},
+                    {"cost", line.cost_per_sale},
+                    {"km", line.km},
                     {"ms", line.decision_ms}});
     if (!profits) { continue; }
     Json each = Json::array();
-    for (const SlotScore& episode : seller.episodes) { each.push_back(episode.profit); }
+    for (const SlotScore& episode : sellers[i].episodes) { each.push_back(episode.profit); }
     rows.back()["profits"] = std::move(each);
   }
   return to_text(Json{{"family", family},
                       {"customers", customers},
                       {"vehicles", vehicles},
-                      {"episodes", named(*this).episodes.size()},
+                      {"episodes", num_episodes()},
                       {"versus", versus},
                       {"sellers", rows}});
 }

@@ -67,7 +67,7 @@ Cents SlotDay::day_cost(std::size_t day) {
 }
 
 /// The route with the request in its place, whose nodes get the slot's windows on the way.
-Cents SlotDay::cost_with(std::size_t day, std::int32_t request, const Insertion& place,
+void SlotDay::build_with(std::size_t day, std::int32_t request, const Insertion& place,
                          const RequestWindows& windows) {
   Instance& instance = episode_.instance;
   const std::int32_t first = instance.first_node(request);
@@ -82,7 +82,20 @@ Cents SlotDay::cost_with(std::size_t day, std::int32_t request, const Insertion&
     if (std::cmp_equal(i, place.first)) { sequence_.push_back(first); }
     if (ride && std::cmp_equal(i, place.second)) { sequence_.push_back(first + 1); }
   }
-  return route_cents(instance, sequence_, market_->prices());
+}
+
+Cents SlotDay::cost_with(std::size_t day, std::int32_t request, const Insertion& place,
+                         const RequestWindows& windows) {
+  build_with(day, request, place, windows);
+  return route_cents(episode_.instance, sequence_, market_->prices());
+}
+
+std::span<const std::int32_t> SlotDay::route_with(std::size_t slot) {
+  quote();
+  const std::int32_t request = call().request;
+  build_with(market_->slots()[slot].day, request, quotes_[slot].place,
+             market_->windows_of(episode_.instance, request, slot));
+  return sequence_;
 }
 
 std::span<const SlotQuote> SlotDay::quote() {

@@ -23,6 +23,19 @@ struct Stretch {
 
 const Node& node_at(const Instance& instance, std::int32_t node) { return instance.nodes[node]; }
 
+/// From the depot and back to it.
+Stretch whole(const Instance& instance, std::span<const std::int32_t> nodes) {
+  const Window day = instance.nodes[0].window;
+  Stretch out{.duration = 0, .earliest = day.earliest, .latest = day.latest};
+  std::int32_t from = 0;
+  for (const std::int32_t at : nodes) {
+    out.append(instance.duration_of(from, at), node_at(instance, at));
+    from = at;
+  }
+  out.append(instance.duration_of(from, 0), instance.nodes[0]);
+  return out;
+}
+
 /// Seconds aboard, when the vehicle leaves at `start` and each service begins as soon as it can.
 std::int64_t aboard(const Instance& instance, std::span<const std::int32_t> nodes,
                     std::int64_t start) {
@@ -46,22 +59,23 @@ Cents share_of(std::int64_t amount, Cents price, std::int64_t unit) {
 
 }  // namespace
 
+Seconds departure(const Instance& instance, std::span<const std::int32_t> nodes) {
+  return static_cast<Seconds>(whole(instance, nodes).latest);
+}
+
 Cents route_cents(const Instance& instance, std::span<const std::int32_t> nodes,
                   const SlotPrices& prices) {
   if (nodes.empty()) { return 0; }
   constexpr std::int64_t kKm = 1000;
   constexpr std::int64_t kSecondsOfHour = 3600;
   constexpr std::int64_t kSecondsOfMinute = 60;
-  const Window day = instance.nodes[0].window;
-  Stretch out{.duration = 0, .earliest = day.earliest, .latest = day.latest};
+  const Stretch out = whole(instance, nodes);
   std::int64_t metres = 0;
   std::int32_t from = 0;
   for (const std::int32_t at : nodes) {
-    out.append(instance.duration_of(from, at), node_at(instance, at));
     metres += instance.distance_of(from, at);
     from = at;
   }
-  out.append(instance.duration_of(from, 0), instance.nodes[0]);
   metres += instance.distance_of(from, 0);
   const bool rides = instance.mode == Mode::ride && prices.ride_minute > 0;
   return prices.vehicle + share_of(metres, prices.km, kKm) +

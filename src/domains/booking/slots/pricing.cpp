@@ -43,7 +43,8 @@ SlotOffer priced_offer(const ChoiceSegment& caller, double revenue, const FeeRul
                        std::span<const double> costs) {
   std::array<double, kMaxSlots> fees{};
   best_fees(caller, revenue, costs, std::span(fees).first(costs.size()));
-  SlotOffer offer;
+  SlotOffer offer{.has_costs = true};
+  std::ranges::copy(costs, offer.costs.begin());
   for (std::size_t s = 0; s < costs.size(); ++s) {
     offer.withheld[s] = fees[s] == kWithheld;
     if (!offer.withheld[s]) { offer.fees[s] = rule.rounded(fees[s]); }

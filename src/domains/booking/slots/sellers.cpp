@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "domains/booking/slots/future.h"
+#include "domains/booking/slots/programme.h"
 #include "penstock/core/act/actor.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/domains/booking/slots/tokens.h"
@@ -270,9 +271,9 @@ std::size_t count_of(std::string_view name, std::string_view prefix, std::size_t
 }  // namespace
 
 const std::vector<std::string>& slot_seller_names() {
-  static const std::vector<std::string> kNames = {"null",      "static",       "incentive",
-                                                  "myopic",    "myopic-bayes", "blend",
-                                                  "foresight", "rollout",      "hindsight"};
+  static const std::vector<std::string> kNames = {
+      "null",  "static",    "incentive", "myopic",  "myopic-bayes",
+      "blend", "programme", "foresight", "rollout", "hindsight"};
   return kNames;
 }
 
@@ -285,6 +286,7 @@ std::unique_ptr<SlotSeller> make_slot_seller(const std::string& name) {
   if (name == "myopic") { return std::make_unique<MyopicSeller>(false); }
   if (name == "myopic-bayes") { return std::make_unique<MyopicSeller>(true); }
   if (name == "blend") { return std::make_unique<BlendSeller>(); }
+  if (name == "programme") { return make_programme_seller(); }
   if (name == "hindsight") { return std::make_unique<HindsightSeller>(); }
   if (const std::size_t n = count_of(name, "foresight", kFutures); n > 0) {
     return std::make_unique<ForesightSeller>(n);

@@ -66,6 +66,9 @@ class SlotDay {
 
   /// Every slot for the call that waits: [slots]. Valid until the next call of sell().
   std::span<const SlotQuote> quote();
+  /// The stops of the route that would serve the call that waits in a slot that fits, the call
+  /// among them. Valid until the next call of any function.
+  std::span<const std::int32_t> route_with(std::size_t slot);
   /// Offers the slots that fit at these fees, in cents; `withheld` [slots] are not offered. Returns
   /// what the call brought, in cents.
   Cents sell(std::span<const Cents> fees, std::span<const bool> withheld);
@@ -80,6 +83,8 @@ class SlotDay {
   void improve(std::size_t day, std::int64_t rounds);
   Cents finish_call(Cents before);
   [[nodiscard]] Cents day_cost(std::size_t day);
+  void build_with(std::size_t day, std::int32_t request, const Insertion& place,
+                  const RequestWindows& windows);
   [[nodiscard]] Cents cost_with(std::size_t day, std::int32_t request, const Insertion& place,
                                 const RequestWindows& windows);
 
@@ -100,6 +105,9 @@ class SlotDay {
   RuinRecreate search_;
   Plan before_;
 };
+
+/// When a driver leaves for these stops to be out as short as may be: as late as that allows.
+Seconds departure(const Instance& instance, std::span<const std::int32_t> nodes);
 
 /// What a route costs: km, the driver's time from leaving as late as it may to the return, the
 /// vehicle, and the minutes of riders when everything begins as soon as it can. No stops cost

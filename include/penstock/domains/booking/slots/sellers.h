@@ -15,6 +15,9 @@ namespace penstock::booking {
 struct SlotOffer {
   std::array<Cents, kMaxSlots> fees{};
   std::array<bool, kMaxSlots> withheld{};  // beside the slots that do not fit
+  // What the seller takes a sale to cost, in money; nothing where it does not ask.
+  bool has_costs = false;
+  std::array<double, kMaxSlots> costs{};
 };
 
 /// Sells slots. One object per thread.

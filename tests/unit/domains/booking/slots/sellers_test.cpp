@@ -122,6 +122,34 @@ TEST_CASE("pricing beats selling at no fee, and who knows the future beats prici
   CHECK(mean_profit(contest, 2) > mean_profit(contest, 1));
 }
 
+TEST_CASE(
+    "the programme shares a vehicle's start among sales to come, and ends as insertion pricing") {
+  for (const char* family : {"city", "delivery"}) {
+    SlotsConfig config = small_market(family);
+    config.customers = 60;
+    config.vehicles = 6;
+    const SlotMarket market(config);
+    SlotDay day;
+    day.begin(market, 3);
+    const auto programme = make_slot_seller("programme");
+    const auto myopic = make_slot_seller("myopic-bayes");
+    const SlotOffer early = programme->offer(day);
+    const double first = *std::ranges::min_element(std::span(early.costs).first(6));
+    CHECK(first < insertion_costs(day)[0] / 2);
+    while (day.num_called() + 1 < day.episode().calls.size()) {
+      const SlotOffer offer = programme->offer(day);
+      day.sell(offer.fees, offer.withheld);
+    }
+    // Nearly nobody is expected after the last call.
+    const SlotOffer last = programme->offer(day);
+    const SlotOffer insertion = myopic->offer(day);
+    for (std::size_t s = 0; s < market.num_slots(); ++s) {
+      CHECK(last.withheld[s] == insertion.withheld[s]);
+      if (!last.withheld[s]) { CHECK(std::abs(last.fees[s] - insertion.fees[s]) <= 300); }
+    }
+  }
+}
+
 TEST_CASE("a quota closes a slot") {
   SlotsConfig config = small_market("delivery");
   config.customers = 60;
