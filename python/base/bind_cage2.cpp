@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "bind.h"
@@ -57,6 +58,27 @@ std::vector<int> hosts_of(HostSet set) {
   return hosts;
 }
 
+/// Types with commas, or a sequence of them.
+using OrderWords = std::variant<std::string, std::vector<std::string>>;
+
+Order order_from(const OrderWords& words) {
+  if (const auto* text = std::get_if<std::string>(&words)) { return order_of(*text); }
+  std::string text;
+  for (const std::string& word : std::get<std::vector<std::string>>(words)) {
+    text += (text.empty() ? "" : ",") + word;
+  }
+  return order_of(text);
+}
+
+py::array_t<bool> mask_of(const Memory& self, const Bits& obs,
+                          const std::optional<OrderWords>& order, bool macro) {
+  const std::size_t count = macro ? kNumMacros : kNumActions;
+  const Order by = order ? order_from(*order) : Order{};
+  py::array_t<bool> open(static_cast<py::ssize_t>(count));
+  write_mask(bits_of(obs), self, order ? &by : nullptr, std::span(open.mutable_data(), count));
+  return open;
+}
+
 /// Of a game as cage2_defender plays it, with these keys.
 BeliefFilter filter_of(std::size_t num_hypotheses, const Settings& settings) {
   DefenderEnv::Config config;
@@ -85,6 +107,14 @@ void bind_cage2(py::module_& m) {
         return names;
       },
       "Names by number.");
+  m.def(
+      "cage2_host_types",
+      [] {
+        std::vector<std::string> names;
+        for (std::uint8_t h = 0; h < kNumHosts; ++h) { names.emplace_back(type_name(type_of(h))); }
+        return names;
+      },
+      "Names of the hosts' types, by number.");
   py::class_<Memory>(m, "Cage2Memory", docs::Memory)
       .def(py::init<>())
       .def("reset", &Memory::reset, docs::Memory_reset)
@@ -111,7 +141,13 @@ void bind_cage2(py::module_& m) {
       .def(
           "is_futile",
           [](const Memory& self, std::int64_t action) { return is_futile(action, self); },
-          py::arg("action"), docs::is_futile);
+          py::arg("action"), docs::is_futile)
+      .def("mask", &mask_of, py::arg("obs"), py::arg("order") = py::none(),
+           py::arg("macro") = false, docs::write_mask)
+      .def(
+          "macro_action",
+          [](const Memory& self, std::int64_t macro) { return macro_action(macro, self); },
+          py::arg("macro"), docs::macro_action);
   py::class_<BeliefFilter>(m, "Cage2Belief", docs::BeliefFilter)
       .def(py::init(&filter_of), py::arg("num_hypotheses"), py::arg("settings"))
       .def("reset", &BeliefFilter::reset, docs::BeliefFilter_reset)

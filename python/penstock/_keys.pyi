@@ -35,18 +35,19 @@ class EnvKeys(TypedDict, total=False):
     reward_user_sessions: bool
     scenario: str
     hosts: Sequence[int]
+    memory: bool
+    macro: bool
+    mask: Literal["none", "known", "bayes", "learnt"]
+    num_hypotheses: int
     order: str
     compliance_rule: Literal["A", "B"]
     alpha: float
     beta: float
     constraint: float
+    constraint_on: Literal["all", "lost", "both"]
     constraint_rate: float
     show_order: bool
-    memory: bool
-    macro: bool
-    mask: Literal["none", "known", "bayes", "learnt"]
     board_weights: bool
-    num_hypotheses: int
     blue: str
     generator: Literal["city", "delivery", "clustered", "solomon", "ortec", "csv"]
     file: str
@@ -147,18 +148,19 @@ class EnvSection(object):
     reward_user_sessions: bool
     scenario: str
     hosts: Sequence[int]
+    memory: bool
+    macro: bool
+    mask: Literal["none", "known", "bayes", "learnt"]
+    num_hypotheses: int
     order: str
     compliance_rule: Literal["A", "B"]
     alpha: float
     beta: float
     constraint: float
+    constraint_on: Literal["all", "lost", "both"]
     constraint_rate: float
     show_order: bool
-    memory: bool
-    macro: bool
-    mask: Literal["none", "known", "bayes", "learnt"]
     board_weights: bool
-    num_hypotheses: int
     blue: str
     generator: Literal["city", "delivery", "clustered", "solomon", "ortec", "csv"]
     file: str

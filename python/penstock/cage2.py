@@ -20,11 +20,12 @@ from penstock.config import Config
 from penstock.envs import VectorEnv
 from penstock.ppo import PPO
 
-__all__ = ["HOSTS", "TYPES", "Belief", "Memory", "ParallelEnvWrapper", "ParallelOrderConditionedPPO",
+__all__ = ["HOSTS", "HOST_TYPES", "TYPES", "Belief", "Memory", "ParallelEnvWrapper", "ParallelOrderConditionedPPO",
            "ParallelTrajectoryBuffer", "ParallelWorkflowRLTrainer"]
 
 TYPES = ("defender", "enterprise", "op_server", "op_host", "user")
 HOSTS = tuple(_base.cage2_hosts())
+HOST_TYPES = tuple(_base.cage2_host_types())  # of each of HOSTS, one of TYPES
 REDS = ("bline", "meander", "sleep")
 
 

@@ -18,13 +18,23 @@ DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "cage2"
 SMALL = ("--num-envs", 32, "--threads", 1, "--seed", 3, "--set", "run.eval_episodes=1", "--set", "rollout.shards=1")
 
 
+ORDER = "user,op_server,enterprise,op_host,defender"
+BY_ORDER = {"cage2_workflow": ("--order", ORDER)}  # what a policy for all orders must be told
+NAMES = ["cage2_defender", "cage2", "cage2_workflow", "masked"]
+
+
 @pytest.fixture(scope="module")
 def runs(penstock, tmp_path_factory):
-    """A defender, and a policy of plain cage2 with another activation and scaled observations."""
+    """A defender; a policy of plain cage2 with another activation and scaled observations; one for all orders of repairs,
+    masked by them; one of cage2 with a memory, 145 actions and a mask."""
     folder = tmp_path_factory.mktemp("runs")
     penstock("train", "--recipe", "cage2-defender", *SMALL, "--total-timesteps", 48_000, "--run-dir", folder / "cage2_defender")
     penstock("train", "--env", "cage2", *SMALL, "--total-timesteps", 16_384, "--run-dir", folder / "cage2",
              "--set", "env.red=mix", "--set", "net.activation=relu", "--set", "normalise.obs=true")
+    penstock("train", "--recipe", "cage2-workflow-amortised", *SMALL, "--total-timesteps", 16_000, "--run-dir", folder / "cage2_workflow",
+             "--set", "ppo.minibatch=800", "--set", "env.wrapper=v2")
+    penstock("train", "--env", "cage2", *SMALL, "--total-timesteps", 8_192, "--run-dir", folder / "masked", "--set", "env.red=mix",
+             "--set", "env.memory=true", "--set", "env.mask=legal")
     return folder
 
 
@@ -115,13 +125,43 @@ def test_the_log_tells_what_happened(penstock):
                 assert "11" in {step["observation"][4 * h:4 * h + 2] for h in range(13)}
 
 
-def test_what_cannot_be_watched_or_exported(penstock, tmp_path):
-    few = ("--n-envs", 2, "--train-episodes-per-env", 1, "--eval-episodes", 1, "--run-dir", tmp_path / "order")
-    penstock("cage2", "workflow", "--order", "user,op_host,op_server,enterprise,defender", *few)
-    for verb in (("play", "--blue", tmp_path / "order"), ("export", tmp_path / "order", "--out", tmp_path / "agent")):
+def test_what_cannot_be_watched_or_exported(penstock, runs, tmp_path):
+    penstock("train", "--env", "cage2_red", "--num-envs", 2, "--total-timesteps", 256, "--set", "run.eval_episodes=0", "--run-dir",
+             tmp_path / "red", "--set", "rollout.steps=128", "--set", "ppo.minibatch=128")
+    for verb in (("play", "--blue", tmp_path / "red"), ("export", tmp_path / "red", "--out", tmp_path / "agent")):
         message = penstock("cage2", *verb, code=2).stderr
-        assert "the run's env is cage2_workflow" in message and "--recipe cage2-defender" in message
+        assert "the run's env is cage2_red" in message and "--recipe cage2-defender" in message
     assert not (tmp_path / "agent").exists()
+    for verb in (("play", "--blue", runs / "cage2_workflow"), ("export", runs / "cage2_workflow", "--out", tmp_path / "agent")):
+        assert "the run serves all orders: name one" in penstock("cage2", *verb, code=2).stderr
+    assert "there are five types" in penstock("cage2", "play", "--blue", runs / "cage2_workflow", "--order", "user", code=78).stderr
+    for blue in ("react", runs / "cage2"):
+        assert "--order: " in penstock("cage2", "play", "--blue", blue, "--order", ORDER, code=2).stderr
+
+
+def test_a_policy_that_keeps_an_order_is_watched(penstock, runs):
+    """Fixes and compliance, told from the log by rule B."""
+    types = dict(zip(["Defender", "Enterprise", "Op_Server", "Op_Host", "User"],
+                     ["defender", "enterprise", "op_server", "op_host", "user"]))
+    place = lambda host: ORDER.split(",").index(types[host.rstrip("0123456789")])
+    fixes = 0
+    played = ("--blue", runs / "cage2_workflow", "--order", ORDER, "--red", "meander", "--sampled", "--seed", 3)
+    for episode in episodes_of(penstock, *played, "--episodes", 4):
+        assert episode["order"] == ORDER and episode["wrapper"] == "v2"
+        held, verdicts = set(), []
+        for step in episode["episode"]:
+            kind, *host = step["blue"].split()
+            if kind in ("Remove", "Restore"):
+                urgent = min(map(place, held), default=place(host[0]))
+                verdicts.append((place(host[0]) == urgent, host[0] in held))
+            held = set(step["sessions"]) - {"User0"}
+        lost = [complies for complies, was_lost in verdicts if was_lost]
+        assert episode["fixes"] == len(verdicts)
+        assert episode["compliance"] == pytest.approx(np.mean([complies for complies, _ in verdicts]) if verdicts else 0.5)
+        assert episode["lost_compliance"] == pytest.approx(np.mean(lost) if lost else 0.5)
+        fixes += len(verdicts)
+    assert fixes > 20
+    assert f"by {ORDER} against meander" in (told := penstock("cage2", "play", *played).stdout) and "% of those of lost hosts" in told
 
 
 # ---- The exported agent
@@ -129,18 +169,19 @@ def test_what_cannot_be_watched_or_exported(penstock, tmp_path):
 @pytest.fixture(scope="module")
 def agents(penstock, runs, tmp_path_factory):
     folder = tmp_path_factory.mktemp("agents")
-    for name in ("cage2_defender", "cage2"):
-        assert "README.md" in penstock("cage2", "export", runs / name, "--out", folder / name).stdout
+    for name in NAMES:
+        assert "README.md" in penstock("cage2", "export", runs / name, "--out", folder / name, *BY_ORDER.get(name, ())).stdout
     return folder
 
 
-@pytest.mark.parametrize("name", ["cage2_defender", "cage2"])
+@pytest.mark.parametrize("name", NAMES)
 def test_it_does_what_the_native_policy_does(penstock, runs, agents, name):
     """10,000 observations; only a draw between the two best, in the sixth place, may be decided otherwise."""
     agent = load_agent(agents / name).Agent()
     count = 0
     for red in ("bline", "meander"):
-        for episode in episodes_of(penstock, "--blue", runs / name, "--red", red, "--episodes", 50, "--steps", 100):
+        for episode in episodes_of(penstock, "--blue", runs / name, *BY_ORDER.get(name, ()), "--red", red, "--episodes", 50,
+                                   "--steps", 100):
             for observation, step in zip(seen_before(episode), episode["episode"]):
                 best = np.sort(agent.probabilities(observation))[-2:]
                 same = agent.get_action(observation, 145) == step["action"]
@@ -151,11 +192,12 @@ def test_it_does_what_the_native_policy_does(penstock, runs, agents, name):
     assert count >= 9_990
 
 
-@pytest.mark.parametrize("name", ["cage2_defender", "cage2"])
+@pytest.mark.parametrize("name", NAMES)
 def test_its_probabilities_are_the_native_ones(penstock, runs, agents, name):
     agent = load_agent(agents / name).Agent(sampled=True)
     worst, count = 0.0, 0
-    for episode in episodes_of(penstock, "--blue", runs / name, "--sampled", "--episodes", 100, "--steps", 100):
+    for episode in episodes_of(penstock, "--blue", runs / name, *BY_ORDER.get(name, ()), "--sampled", "--episodes", 100,
+                               "--steps", 100):
         for observation, step in zip(seen_before(episode), episode["episode"]):
             native = np.exp(step["log_prob"])
             worst = max(worst, abs(agent.probabilities(observation)[step["choice"]] - native))
@@ -289,7 +331,7 @@ STAND_IN = {
 }
 
 
-def stand_in(penstock, run, folder, extra=0.0, episodes=30):
+def stand_in(penstock, run, folder, extra=0.0, episodes=30, more=()):
     """A package CybORG that plays recordings of the native policy, and insists on its actions."""
     for name, text in STAND_IN.items():
         path = folder / name
@@ -299,7 +341,7 @@ def stand_in(penstock, run, folder, extra=0.0, episodes=30):
     with (wrappers / "__init__.py").open("a") as file:
         file.write(f"\nEXTRA = {extra}\n")
     for red in ("bline", "meander", "sleep"):
-        log = penstock("cage2", "play", "--blue", run, "--red", red, "--steps", 100, "--episodes", episodes, "--json")
+        log = penstock("cage2", "play", "--blue", run, *more, "--red", red, "--steps", 100, "--episodes", episodes, "--json")
         (wrappers / f"{red}.jsonl").write_text(log.stdout)
     return folder
 
@@ -322,6 +364,14 @@ def test_games_elsewhere_are_held_against_ours(penstock, runs, tmp_path):
         assert cell["real_std_error"] == pytest.approx(np.std(returns, ddof=1) / 30**0.5)
     text = verify(penstock, runs / "cage2_defender", clone).stdout
     assert "rules leaderboard, wrapper v2" in text and "no difference is shown" in text
+
+
+def test_a_policy_that_keeps_an_order_plays_elsewhere_too(penstock, runs, tmp_path):
+    by = BY_ORDER["cage2_workflow"]
+    clone = stand_in(penstock, runs / "cage2_workflow", tmp_path / "clone", more=("--rules", "leaderboard", *by))
+    assert not json.loads(verify(penstock, runs / "cage2_workflow", clone, *by, "--json").stdout)["differs"]
+    told = penstock.json("cage2", "record", "--blue", runs / "cage2_workflow", *by, "--episodes", 2, "--out", tmp_path / "recordings")
+    assert told["steps"] == 200 and "0 observations, 0 rewards" in penstock("cage2", "replay", tmp_path / "recordings").stdout
 
 
 def test_a_difference_is_shown(penstock, runs, tmp_path):
@@ -416,7 +466,7 @@ def test_the_second_table_of_a_recording(agents, monkeypatch):
 
 # ---- Recordings of our own
 
-@pytest.mark.parametrize("rules,folder", [("head", "."), ("leaderboard", "lb"), ("debugged", "dbg")])
+@pytest.mark.parametrize("rules,folder", [("head", "."), ("leaderboard", "lb"), ("dbg", "dbg")])
 def test_what_is_recorded_replays(penstock, runs, tmp_path, rules, folder):
     """The files are numpy's; the exported format holds a trained policy's games as it does a script's."""
     for blue, red in ((runs / "cage2_defender", "bline"), ("decoy_first", "meander")):
@@ -446,7 +496,7 @@ def test_a_recording_is_the_game_that_play_tells(penstock, runs, tmp_path):
 
 @pytest.mark.parametrize("args,words", [
     (("--red", "mix"), ["--red", "bline"]),
-    (("--rules", "dbg"), ["--rules", "debugged"]),
+    (("--rules", "debugged"), ["--rules", "dbg"]),
     (("--blue", "reatc"), ["did you mean 'react'"]),
     (("--episodes", 100_000, "--steps", 10), ["record fewer episodes"]),
 ])

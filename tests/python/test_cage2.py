@@ -110,3 +110,45 @@ def test_memory_and_belief_of_an_agent_are_those_of_the_env():
     with pytest.raises(penstock.UsageError, match="52 numbers"):
         memory.note(0, None, [0.0])
     envs.close()
+
+
+def memory_of(steps):
+    memory = cage2.Memory()
+    for step in steps:
+        memory.note(*step)
+    return memory
+
+
+@pytest.mark.parametrize("macro", [False, True])
+@pytest.mark.parametrize("mask", ["legal", "order"])
+def test_masks_and_macro_actions_of_an_agent_are_those_of_the_env(mask, macro):
+    envs = penstock.VectorEnv("cage2", 1, red="meander", memory=True, macro=macro, mask=mask, order=",".join(ORDER))
+    obs, infos = envs.reset(seed=2)
+    rng = np.random.default_rng(1)
+    memory, steps, closed, fixes = cage2.Memory(), [], 0, 0
+    for _ in range(90):
+        is_open = memory.mask(obs["hosts"].reshape(52), ORDER if mask == "order" else None, macro)
+        assert np.array_equal(is_open, infos["action_mask"].reshape(-1))
+        assert np.array_equal(memory.features(), obs["memory"][0])
+        closed += np.count_nonzero(~is_open)
+        choice = int(rng.choice(np.flatnonzero(is_open)))
+        action = memory.macro_action(choice) if macro else choice
+        fixes += 15 <= action < 28 or action >= 132
+        obs, _, _, _, infos = envs.step([choice])
+        # Whether it succeeded: an env does not say so, but its memory does.
+        for success in (True, False, None):
+            memory = memory_of([*steps, (action, success, obs["hosts"].reshape(52))])
+            if np.array_equal(memory.features(), obs["memory"][0]):
+                break
+        steps.append((action, success, obs["hosts"].reshape(52)))
+    assert closed > 90 and fixes > 0
+    envs.close()
+
+
+def test_types_of_hosts():
+    assert cage2.HOST_TYPES[cage2.HOSTS.index("Op_Server0")] == "op_server" and len(cage2.HOST_TYPES) == 13
+    assert all(name.lower().rstrip("0123456789") == kind for name, kind in zip(cage2.HOSTS, cage2.HOST_TYPES, strict=True))
+    memory = cage2.Memory()
+    assert not memory.mask(np.zeros(52), ",".join(ORDER))[132:].any() and memory.mask(np.zeros(52))[132:].all()
+    with pytest.raises(penstock.ConfigError, match="there are five types"):
+        memory.mask(np.zeros(52), ("user",))

@@ -34,6 +34,18 @@ TEST_CASE("cage2 keeps the contract against every red and by every rule set") {
   }
 }
 
+TEST_CASE("cage2 keeps the contract with all that Blue may be given") {
+  const EnvEntry entry = named("cage2");
+  SUBCASE("memory and beliefs") {
+    CHECK(broken(entry, {"env.memory=true", "env.num_hypotheses=8", "env.red=mix"}) == "");
+  }
+  SUBCASE("macro actions and a mask by an order") {
+    CHECK(broken(entry, {"env.macro=true", "env.mask=order", "env.red=meander",
+                         "env.order=user,enterprise,op_server,op_host,defender"}) == "");
+  }
+  SUBCASE("a mask of all actions") { CHECK(broken(entry, {"env.mask=legal"}) == ""); }
+}
+
 TEST_CASE("cage2 keeps the contract in other networks") {
   const EnvEntry entry = named("cage2");
   SUBCASE("random ones") { CHECK(broken(entry, {"env.scenario=random", "env.red=mix"}) == ""); }
@@ -56,6 +68,10 @@ TEST_CASE("cage2_workflow keeps the contract by both rules") {
   SUBCASE("with a mask of all actions") {
     CHECK(broken(entry, {"env.mask=legal", "env.red=meander"}) == "");
   }
+  SUBCASE("with beliefs, held to both counts") {
+    CHECK(broken(entry,
+                 {"env.num_hypotheses=8", "env.constraint=0.95", "env.constraint_on=both"}) == "");
+  }
   SUBCASE("without the order") { CHECK(broken(entry, {"env.show_order=false"}) == ""); }
 }
 
@@ -67,6 +83,9 @@ TEST_CASE("cage2_defender keeps the contract") {
                          "env.board_weights=true"}) == "");
   }
   SUBCASE("with beliefs") { CHECK(broken(entry, {"env.num_hypotheses=16"}) == ""); }
+  SUBCASE("without memory and macro actions, masked") {
+    CHECK(broken(entry, {"env.memory=false", "env.macro=false", "env.mask=order"}) == "");
+  }
 }
 
 TEST_CASE("cage2_red keeps the contract against every script") {

@@ -52,13 +52,12 @@ void require_playable(const BluePlayer& player) {
         "the run's network adds part of the observation to its preferences, which "
         "the agent does not; train one without");
   }
-  if (player.num_hypotheses > 0) {
+  if (player.keys.num_hypotheses > 0) {
     throw UsageError(
         "the run was trained with env.num_hypotheses, a filter that the agent does not have; train "
-        "with "
-        "env.num_hypotheses = 0");
+        "with env.num_hypotheses = 0");
   }
-  if (player.is_defender() && player.game.fix_remove_flag) {
+  if (player.remembers() && player.game.fix_remove_flag) {
     throw UsageError(
         "the run was trained with env.fix_remove_flag = true: whether Remove removed something is "
         "not in what CybORG shows an agent; train with env.fix_remove_flag = false");
@@ -66,10 +65,15 @@ void require_playable(const BluePlayer& player) {
 }
 
 OrderedJson settings_json(const BluePlayer& player, bool sampled) {
-  return {{"env", player.is_defender() ? "cage2_defender" : "cage2"},
+  return {{"env", player.run->plan->config().env.id},
           {"wrapper", player.game.wrapper},
           {"rules", player.game.rules},
           {"fix_vsftpd", player.game.fix_vsftpd},
+          {"show_order", player.shows_order},
+          {"memory", player.keys.memory},
+          {"macro", player.keys.macro},
+          {"mask", player.keys.mask},
+          {"order", order_of(player.keys.order)},
           {"sampled", sampled},
           {"trained_steps", player.run->timesteps}};
 }

@@ -3,16 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
-#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "penstock/core/act/actor.h"
 #include "penstock/core/base/config.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/domains/cage2/sim/blue_view.h"
 #include "penstock/domains/cage2/sim/defender.h"
-#include "penstock/domains/cage2/sim/memory.h"
+#include "penstock/domains/cage2/sim/game_env.h"
 #include "penstock/domains/cage2/sim/scripts.h"
 
 namespace penstock::cage2 {
@@ -33,53 +35,46 @@ class Scripted final : public Blue {
   ScriptedBlue script_;
 };
 
-/// A policy of `cage2`, or of `cage2_defender` with its memory, its belief and macro actions.
+/// A policy, with what it was trained to see and to do.
 class Trained final : public Blue {
  public:
-  Trained(const TrainedRun& run, bool sampled, bool remembers, std::optional<BeliefFilter> filter)
+  Trained(const TrainedRun& run, bool sampled, BlueView view)
       : actor_(make_actor(run.player.model)),
         row_(run.player.model->spec().obs.size()),
-        filter_(std::move(filter)),
-        sampled_(sampled),
-        remembers_(remembers) {}
+        masked_(run.player.model->spec().action.masked()),
+        view_(std::move(view)),
+        sampled_(sampled) {}
 
   void reset(std::uint64_t seed) override {
-    memory_.reset();
-    if (filter_) { filter_->reset(); }
+    view_.reset();
     noise_ = {.seed = seed};
   }
 
   Decision act(ObsBits obs) override {
-    write_obs(obs, std::span(row_).first(kObsSize));
-    if (remembers_) { memory_.write(std::span(row_).subspan(kObsSize, Memory::kSize)); }
-    if (filter_) { filter_->write(std::span(row_).last(BeliefFilter::kSize)); }
+    const std::span<bool> legal = std::span(legal_).first(masked_ ? view_.num_choices() : 0);
+    view_.write(obs, {row_, legal});
     Decision decision;
     float log_prob = 0;
-    actor_->act({.count = 1, .obs = row_},
+    actor_->act({.count = 1, .obs = row_, .legal = legal},
                 {.choices = {&decision.choice, 1}, .log_prob = {&log_prob, 1}},
                 sampled_ ? &noise_ : nullptr);
     if (sampled_) { decision.log_prob = log_prob; }
     ++noise_.step;
-    decision.action = remembers_ ? macro_action(decision.choice, memory_) : decision.choice;
+    decision.action = view_.action_of(decision.choice);
     return decision;
   }
 
-  void note(std::int64_t action, Flag flag, ObsBits obs) override {
-    memory_.note(action, flag, obs);
-    if (filter_) { filter_->note(action, flag, obs); }
-  }
+  void note(std::int64_t action, Flag flag, ObsBits obs) override { view_.note(action, flag, obs); }
 
  private:
   std::unique_ptr<Actor> actor_;
   std::vector<float> row_;  // [F]
-  Memory memory_;
-  std::optional<BeliefFilter> filter_;
+  std::array<bool, kNumActions> legal_{};
+  bool masked_;
+  BlueView view_;
   ActionNoise noise_;
   bool sampled_;
-  bool remembers_;
 };
-
-constexpr const char* kDefender = "cage2_defender";
 
 const std::string& env_of(const TrainedRun& run) { return run.plan->config().env.id; }
 
@@ -97,39 +92,64 @@ Config config_from(const Settings& settings) {
   return config;
 }
 
-Simulator::Config game_of(const TrainedRun& run) {
-  const std::string& env = env_of(run);
-  if (env == kDefender) { return config_from<DefenderEnv::Config>(run.settings); }
-  if (env == "cage2") {
-    const Setting* scenario = run.settings.find("env.scenario");
-    if (scenario != nullptr && scenario->text != "scenario2") {
-      throw UsageError(
-          fmt::format("the run's env.scenario is {}: only policies of scenario2 can do this; play "
-                      "others with: penstock eval RUN",
-                      scenario->text));
-    }
-    return config_from<Simulator::Config>(run.settings);
+void require_scenario2(const TrainedRun& run) {
+  const Setting* scenario = run.settings.find("env.scenario");
+  if (scenario != nullptr && scenario->text != "scenario2") {
+    throw UsageError(
+        fmt::format("the run's env.scenario is {}: only policies of scenario2 can do this; play "
+                    "others with: penstock eval RUN",
+                    scenario->text));
   }
-  throw UsageError(
-      fmt::format("the run's env is {}: only policies of cage2_defender and cage2 can do this; "
-                  "train one with: penstock train --recipe cage2-defender",
-                  env));
 }
 
-std::optional<BeliefFilter> filter_of(const BluePlayer& player) {
-  if (player.num_hypotheses == 0) { return {}; }
-  return BeliefFilter(player.game, static_cast<std::size_t>(player.num_hypotheses));
+template <class Config>
+Config take_keys(const TrainedRun& run, BluePlayer& player) {
+  const auto config = config_from<Config>(run.settings);
+  player.game = config;
+  player.keys = config;
+  return config;
+}
+
+/// What the run was trained on, into `player`.
+void take_env(const TrainedRun& run, BluePlayer& player) {
+  const std::string& env = env_of(run);
+  if (env == "cage2") {
+    require_scenario2(run);
+    take_keys<GameEnv::Config>(run, player);
+  } else if (env == "cage2_defender") {
+    take_keys<DefenderEnv::Config>(run, player);
+  } else if (env == "cage2_workflow") {
+    const auto config = take_keys<WorkflowEnv::Config>(run, player);
+    player.is_judged = true;
+    player.rule_a = config.compliance_rule == "A";
+    player.shows_order = config.show_order;
+  } else {
+    throw UsageError(
+        fmt::format("the run's env is {}: only policies of cage2_defender, cage2_workflow and "
+                    "cage2 can do this; train one with: penstock train --recipe cage2-defender",
+                    env));
+  }
+}
+
+/// The order that was asked for, in the place of the run's.
+void take_order(const BlueChoice& choice, BluePlayer& player) {
+  if (!choice.order.empty()) {
+    if (!player.is_judged) {
+      throw UsageError("--order: only policies of cage2_workflow keep an order");
+    }
+    player.keys.order = order_name(order_of(choice.order));
+  }
+  if (player.keys.order == "random") {
+    throw UsageError(
+        "the run serves all orders: name one, as --order "
+        "op_server,enterprise,op_host,user,defender");
+  }
 }
 
 }  // namespace
 
-bool BluePlayer::is_defender() const { return run != nullptr && env_of(*run) == kDefender; }
-
 BluePlayer scripted_blue(const std::string& name) {
-  return {.run = nullptr,
-          .blue = std::make_unique<Scripted>(script_of(name)),
-          .game = {},
-          .num_hypotheses = 0};
+  return {.run = nullptr, .blue = std::make_unique<Scripted>(script_of(name)), .game = {}};
 }
 
 BluePlayer trained_blue(const BlueChoice& choice, const Catalog& catalog) {
@@ -137,18 +157,17 @@ BluePlayer trained_blue(const BlueChoice& choice, const Catalog& catalog) {
   player.run = std::make_unique<TrainedRun>(
       open_run({.dir = choice.name, .checkpoint = choice.checkpoint}, catalog,
                [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); }));
-  player.game = game_of(*player.run);
-  if (player.is_defender()) {
-    player.num_hypotheses = config_from<DefenderEnv::Config>(player.run->settings).num_hypotheses;
-  }
-  player.blue = std::make_unique<Trained>(*player.run, choice.sampled, player.is_defender(),
-                                          filter_of(player));
+  take_env(*player.run, player);
+  take_order(choice, player);
+  player.blue = std::make_unique<Trained>(*player.run, choice.sampled,
+                                          BlueView(player.keys, player.game, player.shows_order));
   return player;
 }
 
 BluePlayer make_blue(const BlueChoice& choice, const Catalog& catalog) {
-  return std::filesystem::is_directory(choice.name) ? trained_blue(choice, catalog)
-                                                    : scripted_blue(choice.name);
+  if (std::filesystem::is_directory(choice.name)) { return trained_blue(choice, catalog); }
+  if (!choice.order.empty()) { throw UsageError("--order: a script keeps no order"); }
+  return scripted_blue(choice.name);
 }
 
 }  // namespace penstock::cage2

@@ -6,7 +6,7 @@
 
 #include "penstock/core/train/domain.h"
 #include "penstock/core/train/trained_run.h"
-#include "penstock/domains/cage2/sim/simulator.h"
+#include "penstock/domains/cage2/sim/workflow.h"
 
 namespace penstock::cage2 {
 
@@ -33,7 +33,8 @@ class Blue {
 struct BlueChoice {
   std::string name = "react";         // a script or a run directory
   std::string checkpoint = "latest";  // of a run
-  bool sampled = false;               // its actions are drawn, not the most likely ones
+  std::string order;     // that a policy of cage2_workflow keeps; empty: the one of its run
+  bool sampled = false;  // its actions are drawn, not the most likely ones
 };
 
 /// A defender with the game that it was made for.
@@ -41,16 +42,20 @@ struct BluePlayer {
   std::unique_ptr<TrainedRun> run;  // none: a script
   std::unique_ptr<Blue> blue;       // needs the run
   Simulator::Config game;           // of a run: what it was trained on; of a script: the defaults
-  std::int64_t num_hypotheses = 0;  // of the policy's filter, by the rules of `game`; 0: none
+  BlueKeys keys = {};               // what the policy is given beside it
+  bool is_judged = false;           // of cage2_workflow: by the order of `keys`
+  bool rule_a = false;              // by which rule
+  bool shows_order = false;         // to the policy
 
-  /// Whether the policy has the memory and the macro actions of `cage2_defender`.
-  [[nodiscard]] bool is_defender() const;
+  /// Whether success of Blue's own actions matters to the policy.
+  [[nodiscard]] bool remembers() const { return keys.memory || keys.macro || keys.mask != "none"; }
 };
 
 /// A script. Throws UsageError naming those there are.
 BluePlayer scripted_blue(const std::string& name);
-/// A policy of `cage2` or `cage2_defender`. Throws UsageError for another env, and as open_run()
-/// does. What the run has to say of itself goes to stderr.
+/// A policy of `cage2`, `cage2_defender` or `cage2_workflow`. Throws UsageError for another env,
+/// for an order that must be told and is not, and as open_run() does. What the run has to say of
+/// itself goes to stderr.
 BluePlayer trained_blue(const BlueChoice& choice, const Catalog& catalog);
 /// Whichever of them the name is of.
 BluePlayer make_blue(const BlueChoice& choice, const Catalog& catalog);

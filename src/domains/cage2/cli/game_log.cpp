@@ -116,6 +116,13 @@ void GameLog::add(const Scene& scene, const Decision& decision) {
   total_tenths_ = scene.total_tenths;
 }
 
+void GameLog::judge(const std::string& order, const Judgement& judgement) {
+  head_["order"] = order;
+  head_["fixes"] = judgement.all.fixes;
+  head_["compliance"] = judgement.all.ratio();
+  head_["lost_compliance"] = judgement.lost.ratio();
+}
+
 std::string GameLog::line() {
   head_["return"] = -total_tenths_ / 10.0;
   head_["episode"] = std::move(steps_);

@@ -15,6 +15,8 @@ class GameLog {
 
   /// After each step; the scene before the first is not part of it.
   void add(const Scene& scene, const Decision& decision);
+  /// After the last: how an order was kept.
+  void judge(const std::string& order, const Judgement& judgement);
   /// The whole episode; nothing is left of it.
   [[nodiscard]] std::string line();
 

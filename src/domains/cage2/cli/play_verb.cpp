@@ -43,8 +43,9 @@ Simulator::Config config_of(const PlayArgs& args, const BluePlayer& player) {
 }
 
 std::string title_of(const PlayArgs& args, const Simulator::Config& config, std::uint64_t seed) {
-  return fmt::format("{} against {}, rules {}, wrapper {}, seed {}", args.blue.name, config.red,
-                     config.rules, config.wrapper, seed);
+  const std::string order = args.blue.order.empty() ? "" : " by " + args.blue.order;
+  return fmt::format("{}{} against {}, rules {}, wrapper {}, seed {}", args.blue.name, order,
+                     config.red, config.rules, config.wrapper, seed);
 }
 
 /// What is played, and by whom.
@@ -52,7 +53,15 @@ struct Game {
   BluePlayer player;
   Simulator simulator;
   std::optional<BeliefFilter> filter;
+  Judgement judgement = {};  // of the episode, where the player is_judged
 };
+
+void judge(Game& game, std::int64_t action) {
+  const BluePlayer& player = game.player;
+  if (!player.is_judged) { return; }
+  game.judgement.judge(action, game.simulator.world().with_sessions(), order_of(player.keys.order),
+                       player.rule_a);
+}
 
 /// One episode; `tell` is called before the first step and after each.
 Scene play_episode(Game& game, Scene scene, std::uint64_t seed,
@@ -63,11 +72,13 @@ Scene play_episode(Game& game, Scene scene, std::uint64_t seed,
   simulator.reset(seed, {row, {}});
   blue.reset(seed);
   if (game.filter) { game.filter->reset(); }
+  game.judgement = {};
   tell(scene, {});
   while (scene.step < scene.num_steps) {
     ++scene.step;
     const Decision decision = blue.act(simulator.obs());
     scene.action = decision.action;
+    judge(game, decision.action);
     scene.trace = simulator.advance(scene.action);
     scene.total_tenths += scene.trace.cost_tenths;
     blue.note(scene.action, scene.trace.blue_flag, simulator.obs());
@@ -90,6 +101,13 @@ void print_episode(const PlayArgs& args, const Scene& scene) {
   } else if (scene.step == scene.num_steps) {
     fmt::print("{}: return {}\n", scene.title, reward_text(scene.total_tenths));
   }
+}
+
+void print_judgement(const Game& game) {
+  if (!game.player.is_judged) { return; }
+  const Judgement& judgement = game.judgement;
+  fmt::print("  {} fixes: {:.1f} % comply, {:.1f} % of those of lost hosts\n", judgement.all.fixes,
+             100 * judgement.all.ratio(), 100 * judgement.lost.ratio());
 }
 
 void print_mean(const std::vector<int>& costs) {
@@ -126,9 +144,14 @@ Exit play(const PlayArgs& args, const Catalog& catalog) {
           if (!args.json) { print_episode(args, scene); }
         });
     costs.push_back(last.total_tenths);
+    if (game.player.is_judged) { log.judge(game.player.keys.order, game.judgement); }
     const std::string line = log.line();
     if (i == 0 && !args.html.empty()) { replace_text(args.html, episode_page(first.title, line)); }
-    if (args.json) { fmt::print("{}\n", line); }
+    if (args.json) {
+      fmt::print("{}\n", line);
+    } else {
+      print_judgement(game);
+    }
   }
   if (!args.json && args.episodes > 1) { print_mean(costs); }
   return Exit::ok;

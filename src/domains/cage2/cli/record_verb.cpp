@@ -8,6 +8,7 @@
 #include "domains/cage2/cli/verbs.h"
 #include "penstock/core/base/json_value.h"
 #include "penstock/domains/cage2/sim/record.h"
+#include "penstock/domains/cage2/sim/replay.h"
 
 namespace penstock::cage2 {
 namespace {
@@ -32,7 +33,7 @@ fs::path file_of(const RecordArgs& args) {
   std::ranges::replace(policy, '-', '_');
   fs::path folder(args.out);
   if (args.rules == "leaderboard") { folder /= "lb"; }
-  if (args.rules == "debugged") { folder /= "dbg"; }
+  if (args.rules == "dbg") { folder /= "dbg"; }
   return folder / fmt::format("{}-{}-{}.npz", args.red, policy, args.steps);
 }
 
@@ -80,8 +81,8 @@ Verb record_verb(Options& app, const Catalog& catalog) {
       "record", "play episodes and write them as replay and the recordings of CybORG have them");
   add_blue_options(verb, args->blue);
   verb.add("--red", args->red, "the attacker").one_of({"bline", "meander", "sleep"}).show_default();
-  verb.add("--rules", args->rules, "rules of the game; debugged: of CybORG++")
-      .one_of({"head", "leaderboard", "debugged"})
+  verb.add("--rules", args->rules, "rules of the game; dbg: of CybORG++")
+      .one_of({"head", "leaderboard", "dbg"})
       .show_default();
   verb.add("--episodes", args->episodes, "episodes of the file").within(1, kMost).show_default();
   verb.add("--steps", args->steps, "steps of an episode").within(1, kMost).show_default();

@@ -3,7 +3,6 @@
 #include "domains/cage2/cli/blue.h"
 #include "penstock/core/base/options.h"
 #include "penstock/core/train/domain.h"
-#include "penstock/domains/cage2/sim/replay.h"
 #include "penstock/domains/cage2/sim/workflow_job.h"
 
 namespace penstock::cage2 {
@@ -12,8 +11,6 @@ Verb play_verb(Options& app, const Catalog& catalog);
 Verb export_verb(Options& app, const Catalog& catalog);
 Verb verify_verb(Options& app, const Catalog& catalog);
 Verb record_verb(Options& app, const Catalog& catalog);
-/// The game that a word of `--rules` names: head, leaderboard or debugged.
-Source source_of(const std::string& rules);
 /// --blue, --checkpoint and --sampled, into `blue`, which must outlive the verb.
 void add_blue_options(Options& verb, BlueChoice& blue);
 /// run_dir, --checkpoint and --sampled, into `run`, which must outlive the verb.

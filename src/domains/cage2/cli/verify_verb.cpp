@@ -14,6 +14,7 @@
 #include "penstock/core/base/random.h"
 #include "penstock/core/base/student.h"
 #include "penstock/core/store/temporary_folder.h"
+#include "penstock/domains/cage2/sim/replay.h"
 #include "penstock/domains/cage2/workflow/leaderboard.h"
 
 namespace penstock::cage2 {
@@ -260,9 +261,9 @@ Verb verify_verb(Options& app, const Catalog& catalog) {
       .within(2, 1'000'000)
       .show_default();
   verb.add("--rules", args->rules,
-           "rules to play by here: auto (those of the clone), head, leaderboard, or debugged for "
+           "rules to play by here: auto (those of the clone), head, leaderboard, or dbg for "
            "CybORG++")
-      .one_of({"auto", "head", "leaderboard", "debugged"})
+      .one_of({"auto", "head", "leaderboard", "dbg"})
       .show_default();
   verb.add("--seed", args->seed, "seed of the episodes (default 0)");
   verb.add_flag("--json", args->json, "one line of JSON on stdout");

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "domains/cage2/sim/constrained_workflow.h"
+#include "penstock/core/base/errors.h"
 #include "penstock/core/env/batched_env.h"
 #include "penstock/domains/cage2/sim/defender.h"
+#include "penstock/domains/cage2/sim/game_env.h"
 #include "penstock/domains/cage2/sim/red_env.h"
 #include "penstock/domains/cage2/sim/scenario_env.h"
 #include "penstock/domains/cage2/sim/simulator.h"
@@ -19,24 +21,45 @@ class GameFactory final : public EnvFactory {
  public:
   std::vector<Field> fields() override { return fields_of(config_, "env."); }
   [[nodiscard]] EnvSpec spec() const override {
-    return config_.is_scenario2() ? cage2::Simulator(config_).spec()
-                                  : cage2::ScenarioEnv(config_).spec();
+    if (!config_.is_scenario2()) { return cage2::ScenarioEnv(elsewhere()).spec(); }
+    return config_.any() ? cage2::GameEnv(with_view()).spec() : cage2::Simulator(config_).spec();
   }
   [[nodiscard]] std::unique_ptr<VecEnv> make_slice(EnvSlice slice,
                                                    std::uint64_t seed) const override {
-    if (config_.is_scenario2()) {
-      return std::make_unique<BatchedEnv<cage2::Simulator>>(config_, slice, seed);
+    if (!config_.is_scenario2()) {
+      cage2::ScenarioEnv::Config shared = elsewhere();
+      if (!shared.is_random()) { shared.network = load_network(config_); }
+      return std::make_unique<BatchedEnv<cage2::ScenarioEnv>>(shared, slice, seed);
     }
-    cage2::ScenarioEnv::Config shared = config_;
-    if (!shared.is_random()) { shared.network = load_network(config_); }
-    return std::make_unique<BatchedEnv<cage2::ScenarioEnv>>(shared, slice, seed);
+    if (config_.any()) {
+      return std::make_unique<BatchedEnv<cage2::GameEnv>>(with_view(), slice, seed);
+    }
+    return std::make_unique<BatchedEnv<cage2::Simulator>>(config_, slice, seed);
   }
 
  private:
-  cage2::ScenarioEnv::Config config_;
+  struct Keys : cage2::ScenarioEnv::Config, cage2::BlueKeys {
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      cage2::ScenarioEnv::Config::fields(visit);
+      visit_view(visit);
+      visit_order(visit);
+    }
+  };
+  [[nodiscard]] cage2::GameEnv::Config with_view() const { return {config_, config_}; }
+  [[nodiscard]] cage2::ScenarioEnv::Config elsewhere() const {
+    if (config_.any()) {
+      throw ConfigError("env.scenario = " + config_.scenario +
+                        ": env.memory, env.macro, env.mask and env.num_hypotheses know the hosts "
+                        "of scenario2 only; leave them out");
+    }
+    return config_;
+  }
+
+  Keys config_;
 };
 
-/// With a constraint its envs share a multiplier.
+/// With a constraint its envs share multipliers.
 class WorkflowFactory final : public EnvFactory {
  public:
   std::vector<Field> fields() override { return fields_of(config_, "env."); }

@@ -9,13 +9,23 @@
 namespace penstock::cage2 {
 namespace {
 
-constexpr std::size_t kComplianceStat = 1;  // of WorkflowEnv::spec()
+// Of WorkflowEnv::spec().
+constexpr std::size_t kComplianceStat = 1;
+constexpr std::size_t kLostComplianceStat = 3;
 constexpr double kMostMultiplier = 1e6;
 
-WorkflowEnv::Config sharing(WorkflowEnv::Config config, std::shared_ptr<const double> multiplier) {
-  config.multiplier = std::move(multiplier);
+WorkflowEnv::Config sharing(WorkflowEnv::Config config,
+                            std::shared_ptr<const Multipliers> multipliers) {
+  config.multipliers = std::move(multipliers);
   return config;
 }
+
+Multipliers first_multipliers(const WorkflowEnv::Config& config) {
+  const double slope = config.alpha + config.beta;
+  return {.all = config.constrains_all() ? slope : 0, .lost = config.constrains_lost() ? slope : 0};
+}
+
+bool possible(double multiplier) { return multiplier >= 0 && std::isfinite(multiplier); }
 
 }  // namespace
 
@@ -23,8 +33,10 @@ ConstrainedWorkflow::ConstrainedWorkflow(WorkflowEnv::Config config, EnvSlice sl
                                          std::uint64_t seed)
     : constraint_(config.constraint),
       rate_(config.constraint_rate),
-      multiplier_(std::make_shared<double>(config.alpha + config.beta)),
-      envs_(sharing(std::move(config), multiplier_), slice, seed),
+      on_all_(config.constrains_all()),
+      on_lost_(config.constrains_lost()),
+      multipliers_(std::make_shared<Multipliers>(first_multipliers(config))),
+      envs_(sharing(std::move(config), multipliers_), slice, seed),
       tallies_(slice.count) {}
 
 void ConstrainedWorkflow::step(EnvRange range, ActionRows actions, ObsRows next,
@@ -34,6 +46,7 @@ void ConstrainedWorkflow::step(EnvRange range, ActionRows actions, ObsRows next,
     if (!outcome.terminated[k] && !outcome.truncated[k]) { continue; }
     Tally& tally = tallies_[range.begin + k];
     tally.compliance += outcome.episode[k].stats[kComplianceStat];
+    tally.lost_compliance += outcome.episode[k].stats[kLostComplianceStat];
     tally.episodes += 1;
   }
 }
@@ -47,31 +60,39 @@ void ConstrainedWorkflow::between_rollouts(const Join& join) {
     Tally each;
     std::memcpy(&each, bytes.data() + at, sizeof(Tally));
     all.compliance += each.compliance;
+    all.lost_compliance += each.lost_compliance;
     all.episodes += each.episodes;
   }
   std::ranges::fill(tallies_, Tally{});
   if (all.episodes == 0) { return; }
-  const double lacking = constraint_ - all.compliance / all.episodes;
-  *multiplier_ = std::clamp(*multiplier_ + rate_ * lacking, 0.0, kMostMultiplier);
+  const auto grow = [&](double& multiplier, double compliance) {
+    const double lacking = constraint_ - compliance / all.episodes;
+    multiplier = std::clamp(multiplier + rate_ * lacking, 0.0, kMostMultiplier);
+  };
+  if (on_all_) { grow(multipliers_->all, all.compliance); }
+  if (on_lost_) { grow(multipliers_->lost, all.lost_compliance); }
 }
 
 std::vector<std::pair<std::string, double>> ConstrainedWorkflow::take_metrics() {
-  return {{"rollout/multiplier", *multiplier_}};
+  std::vector<std::pair<std::string, double>> metrics;
+  if (on_all_) { metrics.emplace_back("rollout/multiplier", multipliers_->all); }
+  if (on_lost_) { metrics.emplace_back("rollout/lost_multiplier", multipliers_->lost); }
+  return metrics;
 }
 
 void ConstrainedWorkflow::save(std::vector<std::byte>& out) const {
-  const std::size_t end = out.size();
-  out.resize(end + sizeof(double));
-  std::memcpy(out.data() + end, multiplier_.get(), sizeof(double));
+  StateWriter writer(out);
+  writer(*multipliers_);
 }
 
 void ConstrainedWorkflow::load(std::span<const std::byte> bytes) {
-  double found = -1;
-  if (bytes.size() == sizeof(double)) { std::memcpy(&found, bytes.data(), sizeof(double)); }
-  if (!(found >= 0) || !std::isfinite(found)) {
-    throw DataError("env state: not the multiplier of a cage2_workflow with a constraint");
+  Multipliers found;
+  StateReader reader(bytes);
+  reader(found);
+  if (!reader.empty() || !possible(found.all) || !possible(found.lost)) {
+    throw DataError("env state: not the multipliers of a cage2_workflow with a constraint");
   }
-  *multiplier_ = found;
+  *multipliers_ = found;
 }
 
 }  // namespace penstock::cage2

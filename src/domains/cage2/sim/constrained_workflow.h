@@ -4,11 +4,11 @@
 
 namespace penstock::cage2 {
 
-/// Envs of cage2_workflow that share the Lagrange multiplier of their constraint: dual ascent, a
-/// rollout a step. It begins at alpha + beta, the slope of the reward that it takes the place of,
-/// and after each rollout grows by constraint_rate * (constraint - c), not below 0, c the mean
-/// compliance of the episodes that ended in the rollout. Fixed during a rollout: neither threads
-/// nor processes matter.
+/// Envs of cage2_workflow that share the Lagrange multipliers of their constraint, one for each
+/// count that it is on: dual ascent, a rollout a step. Each begins at alpha + beta, the slope of
+/// the reward that it takes the place of, and after each rollout grows by constraint_rate *
+/// (constraint - c), not below 0, c the mean compliance, by its count, of the episodes that ended
+/// in the rollout. Fixed during a rollout: neither threads nor processes matter.
 class ConstrainedWorkflow final : public VecEnv, private SharedLearner {
  public:
   ConstrainedWorkflow(WorkflowEnv::Config config, EnvSlice slice, std::uint64_t seed);
@@ -26,6 +26,7 @@ class ConstrainedWorkflow final : public VecEnv, private SharedLearner {
   /// Of the episodes of one env that ended in this rollout.
   struct Tally {
     double compliance = 0;  // their sum
+    double lost_compliance = 0;
     double episodes = 0;
   };
 
@@ -37,7 +38,9 @@ class ConstrainedWorkflow final : public VecEnv, private SharedLearner {
 
   double constraint_;
   double rate_;
-  std::shared_ptr<double> multiplier_;
+  bool on_all_;
+  bool on_lost_;
+  std::shared_ptr<Multipliers> multipliers_;
   BatchedEnv<WorkflowEnv> envs_;
   std::vector<Tally> tallies_;  // by env
 };

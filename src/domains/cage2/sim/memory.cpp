@@ -60,6 +60,8 @@ std::size_t family(BlueKind kind) {
 }
 constexpr std::size_t kNumFamilies = 5;
 
+enum class MacroKind : std::uint8_t { analyse, remove, restore, decoy };
+
 }  // namespace
 
 std::span<const Decoy> decoys_of(std::uint8_t host) {
@@ -207,6 +209,22 @@ void Memory::require_possible() const {
            at.lures < 1U << kMaxDecoysOfHost;
   }
   if (!good) { throw DataError("env state: a value that no episode of cage2_defender can have"); }
+}
+
+std::int64_t macro_action(std::int64_t macro, const Memory& memory) {
+  if (macro < 1 || macro >= static_cast<std::int64_t>(kNumMacros)) { return 0; }
+  const std::size_t number = macro - 1;
+  const std::uint8_t host = kDefended[number % kNumDefended];
+  switch (static_cast<MacroKind>(number / kNumDefended)) {
+    case MacroKind::analyse:
+      return action_index(BlueKind::analyse, host);
+    case MacroKind::remove:
+      return action_index(BlueKind::remove, host);
+    case MacroKind::restore:
+      return action_index(BlueKind::restore, host);
+    default:
+      return memory.next_decoy(host);
+  }
 }
 
 }  // namespace penstock::cage2

@@ -140,7 +140,7 @@ class Replay {
   void check_observations(std::int64_t action, const RedMove& move) {
     std::int64_t& count = report_.observation_mismatches;
     check(first_.obs() == unpack_obs(recording_.obs, row_), count, "observation");
-    if (source_ == Source::debugged) { return; }  // recorded with its own wrapper only
+    if (source_ == Source::dbg) { return; }  // recorded with its own wrapper only
     second_.advance_forced(action, move);
     check(second_.obs() == unpack_obs(recording_.obs2, row_), count, "observation of v2");
   }
@@ -212,10 +212,17 @@ ReplayReport replay_here(const fs::path& folder, Source source) {
 
 }  // namespace
 
+Source source_of(const std::string& rules) {
+  if (rules == "head") { return Source::head; }
+  if (rules == "leaderboard") { return Source::leaderboard; }
+  if (rules == "dbg") { return Source::dbg; }
+  throw UsageError("--rules " + rules + ": expected head, leaderboard or dbg");
+}
+
 Simulator::Config config_of(Source source) {
   Simulator::Config config;
   if (source == Source::leaderboard) { config.rules = "leaderboard"; }
-  if (source == Source::debugged) {
+  if (source == Source::dbg) {
     config.wrapper = "dbg";
     config.fix_vsftpd = config.fix_smb = config.fix_mysql = true;
     config.fix_remove_flag = config.reward_user_sessions = true;
@@ -243,11 +250,11 @@ ReplayReport replay_folder(const std::string& folder) {
   if (!fs::is_directory(folder)) { throw UsageError(folder + ": not a folder"); }
   const std::string name = fs::weakly_canonical(folder).filename();
   const Source here = name == "lb"    ? Source::leaderboard
-                      : name == "dbg" ? Source::debugged
+                      : name == "dbg" ? Source::dbg
                                       : Source::head;
   ReplayReport report = replay_here(folder, here);
   report.add(replay_here(fs::path(folder) / "lb", Source::leaderboard));
-  report.add(replay_here(fs::path(folder) / "dbg", Source::debugged));
+  report.add(replay_here(fs::path(folder) / "dbg", Source::dbg));
   if (report.files == 0) {
     throw UsageError(folder + ": no recordings RED-POLICY-STEPS.npz in it, in lb or in dbg");
   }

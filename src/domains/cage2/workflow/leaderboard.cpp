@@ -195,12 +195,9 @@ Board score_board(const PlayGames& play, const Simulator::Config& game,
 }
 
 Simulator::Config board_rules(const std::string& name, const std::string& wrapper) {
-  if (name == "dbg") { return config_of(Source::debugged); }
-  if (name != "head" && name != "leaderboard") {
-    throw UsageError("--rules " + name + ": expected head, leaderboard or dbg");
-  }
-  Simulator::Config game = config_of(name == "head" ? Source::head : Source::leaderboard);
-  game.wrapper = wrapper;
+  const Source source = source_of(name);
+  Simulator::Config game = config_of(source);
+  if (source != Source::dbg) { game.wrapper = wrapper; }
   return game;
 }
 

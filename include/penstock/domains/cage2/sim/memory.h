@@ -92,4 +92,11 @@ class Memory {
   Flag last_flag_ = Flag::unknown;
 };
 
+/// Sleep, then Analyse, Remove, Restore and "the next decoy" for each of kDefended.
+constexpr std::size_t kNumMacros = 1 + 4 * kNumDefended;
+
+/// The action of the 145 that a macro action means to a defender who remembers this much. Anything
+/// else is sleep.
+std::int64_t macro_action(std::int64_t macro, const Memory& memory);
+
 }  // namespace penstock::cage2

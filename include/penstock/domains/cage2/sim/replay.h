@@ -11,9 +11,11 @@ namespace penstock::cage2 {
 enum class Source : std::uint8_t {
   head,         // the challenge's repository as it stands
   leaderboard,  // as it stood on the day of the official scores
-  debugged,     // CybORG++
+  dbg,          // CybORG++
 };
 
+/// The one that a word of `--rules` names: head, leaderboard or dbg. Throws UsageError.
+Source source_of(const std::string& rules);
 /// A simulator that plays by the rules of the source.
 Simulator::Config config_of(Source source);
 
@@ -37,7 +39,7 @@ struct ReplayReport {
 /// arrays are described in docs/cage2/README.md. Throws DataError when it is not a recording.
 ReplayReport replay_file(const std::string& path, Source source);
 
-/// Every recording of the folder, and of its subfolders `lb` (leaderboard) and `dbg` (debugged).
+/// Every recording of the folder, and of its subfolders `lb` (leaderboard) and `dbg`.
 /// Throws UsageError when there is none.
 ReplayReport replay_folder(const std::string& folder);
 

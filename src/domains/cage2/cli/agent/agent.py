@@ -35,6 +35,7 @@ OPEN_PORTS = ([{22, 53, 68}, {22}] + 2 * [{22, 135, 3389, 445, 139, 80, 443}] + 
 
 # Actions: an index is the base of a kind plus the host.
 SLEEP, MONITOR, ANALYSE, REMOVE, DECOYS, RESTORE = 0, 1, 2, 15, 28, 132
+NUM_ACTIONS = 145
 APACHE, FEMITTER, HARAKA, SMSS, SSHD, SVCHOST, TOMCAT, VSFTPD = range(8)
 # The port that must be free, the system it needs, the port that it opens.
 DECOY_NEEDS = [(80, "any", 80), (21, "windows", 21), (25, "linux", 25), (139, "windows", 139), (22, "any", 22),
@@ -68,7 +69,7 @@ class Ports:
         return YES
 
 
-# ---- The memory of cage2_defender.
+# ---- The memory of env.memory.
 
 DEFENDED = [1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12]
 NEVER = -1
@@ -197,6 +198,48 @@ def macro_action(macro, memory):
     return memory.next_decoy(host) if kind == 3 else (ANALYSE, REMOVE, RESTORE)[kind] + host
 
 
+# ---- The mask of env.mask.
+
+# Of each host: 0 defender, 1 enterprise, 2 op_server, 3 op_host, 4 user.
+TYPE_OF = [0, 1, 1, 1, 3, 3, 3, 2, 4, 4, 4, 4, 4]
+
+
+def is_futile(action, memory):
+    """A decoy that the host has already, or that is none of decoys_of() the host."""
+    if not DECOYS <= action < RESTORE:
+        return False
+    kind, host = divmod(action - DECOYS, NUM_HOSTS)
+    kinds = decoys_of(host)
+    return kind not in kinds or memory.hosts[host].decoys[kinds.index(kind)]
+
+
+def flagged_hosts(observation, memory):
+    """Hosts that Blue must take for lost: those that the table marks, and suspects, which were active more than once
+    without an alarm and neither repaired nor analysed since."""
+    def flagged(number):
+        host = memory.hosts[number]
+        suspect = host.num_scans >= 2 and host.active > max(host.repaired, host.analysed)
+        return suspect or any(observation[4 * number + 2:4 * number + 4])
+    return [number for number in DEFENDED if flagged(number)]
+
+
+def fixable_hosts(observation, memory, order):
+    """Those flagged that are of the most urgent type among them."""
+    flagged = flagged_hosts(observation, memory)
+    first = min([order.index(TYPE_OF[number]) for number in flagged], default=None)
+    return [number for number in flagged if order.index(TYPE_OF[number]) == first]
+
+
+def open_actions(actions, fixable, memory):
+    """Which of the actions are open; `fixable` None: every fix is."""
+    def is_open(action):
+        fixes = REMOVE <= action < DECOYS or action >= RESTORE
+        if not fixes:
+            return not is_futile(action, memory)
+        return fixable is None or (action - ANALYSE) % NUM_HOSTS in fixable
+    return [is_open(action) for action in actions]
+
+
 # ---- The policy.
 
 def read_safetensors(path):
@@ -229,7 +272,8 @@ class Policy:
             self.mean = mean
             self.scale = np.where(count > 0, np.sqrt(squares / np.maximum(count, 1) + 1e-8), 1)
 
-    def probabilities(self, row):
+    def probabilities(self, row, is_open=None):
+        """Of every action, those that are not open aside."""
         x = np.asarray(row, float)
         if self.clip:
             x = np.clip((x - self.mean) / self.scale, -self.clip, self.clip)
@@ -237,6 +281,8 @@ class Policy:
             x = self.activate(weight @ x + bias)
         weight, bias = self.layers[-1]
         x = weight @ x + bias
+        if is_open is not None:
+            x = np.where(is_open, x, -np.inf)
         shares = np.exp(x - x.max())
         return shares / shares.sum()
 
@@ -269,7 +315,7 @@ class Agent(BaseAgent):
         """The next action, an index below 145."""
         shares = self.probabilities(observation)
         self.choice = int(self.random.choice(len(shares), p=shares) if self.sampled else np.argmax(shares))
-        self.action = macro_action(self.choice, self.memory) if self._remembers() else self.choice
+        self.action = self._meant()[self.choice]
         return self.action
 
     def probabilities(self, observation):
@@ -281,11 +327,30 @@ class Agent(BaseAgent):
         if self.action is not None:
             self.memory.note(self.action, self.ports.flag(self.action), observation)
             self.action = None
-        return self.policy.probabilities(np.concatenate([observation, self.memory.row()])
-                                         if self._remembers() else observation)
+        return self.policy.probabilities(self._row(observation), self._open(observation))
 
-    def _remembers(self):
-        return self.settings["env"] == "cage2_defender"
+    def _row(self, observation):
+        """The numbers that the policy was trained with."""
+        parts = [observation]
+        if self.settings["show_order"]:
+            parts.append(np.eye(5)[self.settings["order"]].ravel())
+        if self.settings["memory"]:
+            parts.append(self.memory.row())
+        return np.concatenate(parts)
+
+    def _meant(self):
+        """The action, an index below 145, of each of the policy's choices."""
+        if not self.settings["macro"]:
+            return list(range(NUM_ACTIONS))
+        return [macro_action(macro, self.memory) for macro in range(1 + 4 * len(DEFENDED))]
+
+    def _open(self, observation):
+        """Which choices the mask leaves; None: all."""
+        if self.settings["mask"] == "none":
+            return None
+        by_order = self.settings["mask"] == "order"
+        fixable = fixable_hosts(observation, self.memory, self.settings["order"]) if by_order else None
+        return open_actions(self._meant(), fixable, self.memory)
 
 
 # ---- The wrapper that the policy was trained with.

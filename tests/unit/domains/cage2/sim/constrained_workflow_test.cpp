@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "penstock/core/base/errors.h"
@@ -18,8 +19,9 @@ namespace {
 constexpr double kWanted = 0.9;
 constexpr double kRate = 2;
 
-WorkflowEnv::Config bound_config() {
+WorkflowEnv::Config bound_config(const std::string& on = "all") {
   WorkflowEnv::Config config;
+  config.constraint_on = on;
   config.red = "meander";
   config.alpha = 3;
   config.beta = 1;
@@ -30,8 +32,8 @@ WorkflowEnv::Config bound_config() {
 
 /// Some envs with their rows, and how a rollout of one episode each ends.
 struct Batch {
-  explicit Batch(EnvSlice slice)
-      : envs(bound_config(), slice, 7),
+  explicit Batch(EnvSlice slice, const std::string& on = "all")
+      : envs(bound_config(on), slice, 7),
         first(slice.first),
         count(slice.count),
         obs(count * envs.spec().obs.size()),
@@ -59,7 +61,14 @@ struct Batch {
                  .episode = ends});
     }
   }
-  double multiplier() { return envs.shared()->take_metrics().at(0).second; }
+  double multiplier() { return metric("rollout/multiplier"); }
+  /// -1 where it is not told.
+  double metric(const std::string& name) {
+    for (const auto& [each, value] : envs.shared()->take_metrics()) {
+      if (each == name) { return value; }
+    }
+    return -1;
+  }
 
   ConstrainedWorkflow envs;
   std::size_t first;
@@ -94,6 +103,33 @@ TEST_CASE("the multiplier grows by what the mean compliance of a rollout lacks")
   CHECK(batch.multiplier() == doctest::Approx(expected));
 }
 
+TEST_CASE("a constraint has a multiplier for each count that it is on") {
+  constexpr std::size_t kEnvs = 5;
+  for (const char* on : {"lost", "both"}) {
+    Batch batch({.first = 0, .count = kEnvs}, on);
+    const bool both = std::string(on) == "both";
+    double all = both ? 4 : 0;
+    double lost = 4;
+    for (std::uint64_t rollout = 0; rollout < 6; ++rollout) {
+      CHECK(batch.multiplier() == doctest::Approx(both ? all : -1));
+      CHECK(batch.metric("rollout/lost_multiplier") == doctest::Approx(lost));
+      batch.play(rollout);
+      double sum = 0;
+      double lost_sum = 0;
+      for (const EpisodeEnd& end : batch.ends) {
+        sum += end.stats[1];
+        lost_sum += end.stats[3];
+        const double paid = all * (end.stats[1] - kWanted) + lost * (end.stats[3] - kWanted);
+        CHECK(end.total_reward == doctest::Approx(end.stats[0] + paid).epsilon(1e-5));
+      }
+      CHECK(sum != lost_sum);
+      if (both) { all = std::max(0.0, all + kRate * (kWanted - sum / kEnvs)); }
+      lost = std::max(0.0, lost + kRate * (kWanted - lost_sum / kEnvs));
+      batch.envs.shared()->between_rollouts({});
+    }
+  }
+}
+
 TEST_CASE("processes that hold some of the envs each come to the multiplier of all") {
   Batch whole({.first = 0, .count = 5});
   Batch low({.first = 0, .count = 2, .of = 5});
@@ -126,8 +162,8 @@ TEST_CASE("the multiplier is saved and loaded, an evaluation has that of the tra
   load_shared(other.envs, bytes);
   CHECK(other.multiplier() == batch.multiplier());
   for (const double bad : {-1.0, std::nan("")}) {
-    std::vector<std::byte> wrong(sizeof(double));
-    std::memcpy(wrong.data(), &bad, sizeof(double));
+    std::vector<std::byte> wrong(2 * sizeof(double));
+    std::memcpy(wrong.data() + sizeof(double), &bad, sizeof(double));
     CHECK_THROWS_AS(load_shared(other.envs, wrong), DataError);
   }
   CHECK_THROWS_AS(load_shared(other.envs, std::vector<std::byte>(3)), DataError);
@@ -145,7 +181,7 @@ TEST_CASE("without a constraint the envs share nothing and are as they were") {
   std::vector<std::byte> long_state;
   plain.save(0, short_state);
   static_cast<VecEnv&>(bound.envs).save(0, long_state);
-  CHECK(short_state.size() + sizeof(double) == long_state.size());
+  CHECK(short_state.size() + 2 * sizeof(double) == long_state.size());
 }
 
 }  // namespace

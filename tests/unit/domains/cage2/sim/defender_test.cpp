@@ -62,15 +62,15 @@ TEST_CASE("every decoy of the preference can be placed, one after another, until
     env.reset(1, {row, {}});
     const std::size_t count = decoys_of(host).size();
     for (std::size_t i = 0; i < count; ++i) {
-      CHECK(env.memory().next_decoy(host) == decoy_index(decoys_of(host)[i], host));
+      CHECK(env.view().memory().next_decoy(host) == decoy_index(decoys_of(host)[i], host));
       env.step(macro(kDecoy, host), {row, {}});
       CHECK(env.simulator().world().at(host).num_decoys == i + 1);
     }
-    CHECK(env.memory().next_decoy(host) == decoy_index(decoys_of(host)[0], host));
+    CHECK(env.view().memory().next_decoy(host) == decoy_index(decoys_of(host)[0], host));
     env.step(macro(kRestore, host), {row, {}});
-    CHECK(env.memory().at(host).decoys == 0);
+    CHECK(env.view().memory().at(host).decoys == 0);
     env.step(macro(kDecoy, host), {row, {}});
-    CHECK(env.memory().at(host).decoys == 1);
+    CHECK(env.view().memory().at(host).decoys == 1);
   }
 }
 

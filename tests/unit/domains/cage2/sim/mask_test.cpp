@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "masked.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/domains/cage2/sim/defender.h"
 #include "penstock/domains/cage2/sim/workflow.h"
@@ -25,23 +26,7 @@ constexpr const char* kServerFirst = "op_server,op_host,enterprise,user,defender
 ObsBits marked(std::uint8_t host, Mark mark) { return ObsBits(mark) << (4 * host + 2); }
 ObsBits scanned(std::uint8_t host) { return ObsBits(Activity::scan) << (4 * host); }
 
-/// An env with a row and a mask.
-struct Masked {
-  explicit Masked(const WorkflowEnv::Config& config)
-      : env(config),
-        row(env.spec().obs.size()),
-        num_actions(env.spec().action.num_actions()),
-        legal(std::make_unique<bool[]>(num_actions)) {}
-  void reset(std::uint64_t seed) { env.reset(seed, {row, mask()}); }
-  Outcome step(std::int64_t action) { return env.step(action, {row, mask()}); }
-  std::span<bool> mask() { return {legal.get(), num_actions}; }
-  std::vector<bool> copied() { return {mask().begin(), mask().end()}; }
-
-  WorkflowEnv env;
-  std::vector<float> row;
-  std::size_t num_actions;
-  std::unique_ptr<bool[]> legal;  // NOLINT(modernize-avoid-c-arrays): vector<bool> has no span
-};
+using Masked = test::Masked<WorkflowEnv>;
 
 WorkflowEnv::Config config_with(const std::string& mask, const std::string& order, bool macro,
                                 const std::string& red = "meander") {
@@ -255,13 +240,13 @@ TEST_CASE("a macro action is the action that it means") {
     Random random(seed);
     for (int t = 0; t < 100; ++t) {
       const std::int64_t choice = random.below(kNumMacros);
-      const std::int64_t action = macro_action(choice, macro.env.memory());
+      const std::int64_t action = macro_action(choice, macro.env.view().memory());
       CHECK(macro.step(choice).reward == plain.step(action).reward);
       REQUIRE(std::equal(plain.row.begin(), plain.row.end(), macro.row.begin()));
     }
     CHECK(macro.env.compliance().fixes == plain.env.compliance().fixes);
     std::array<float, Memory::kSize> expected{};
-    macro.env.memory().write(expected);
+    macro.env.view().memory().write(expected);
     CHECK(std::equal(expected.begin(), expected.end(), macro.row.end() - Memory::kSize));
   }
 }

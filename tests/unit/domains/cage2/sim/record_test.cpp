@@ -31,7 +31,7 @@ void play(Recorder& recorder, Script script, std::uint64_t seed, int steps) {
 
 TEST_CASE("what is recorded replays without a difference: all rules, attackers and scripts") {
   const Folder folder;
-  for (const Source source : {Source::head, Source::leaderboard, Source::debugged}) {
+  for (const Source source : {Source::head, Source::leaderboard, Source::dbg}) {
     for (const char* red : {"bline", "meander", "sleep"}) {
       for (const Script script :
            {Script::sleep, Script::random, Script::react, Script::decoy_first}) {
@@ -55,7 +55,7 @@ TEST_CASE("what is recorded replays without a difference: all rules, attackers a
 
 TEST_CASE("a recording of other rules does not replay") {
   const Folder folder;
-  Recorder recorder({.source = Source::debugged, .red = "bline"});
+  Recorder recorder({.source = Source::dbg, .red = "bline"});
   for (std::uint64_t seed = 0; seed < 5; ++seed) { play(recorder, Script::react, seed, 100); }
   const std::string file = folder.path / "bline-mine-100.npz";
   recorder.save(file);

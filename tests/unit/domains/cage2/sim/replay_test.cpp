@@ -30,7 +30,7 @@ TEST_CASE("recordings of other rules do differ") {
   const std::string file = "/bline-react-100.npz";
   CHECK(replay_file(kData + "/lb" + file, Source::leaderboard).field_mismatches == 0);
   CHECK(replay_file(kData + "/lb" + file, Source::head).field_mismatches > 0);
-  CHECK(replay_file(kData + "/dbg" + file, Source::debugged).reward_mismatches == 0);
+  CHECK(replay_file(kData + "/dbg" + file, Source::dbg).reward_mismatches == 0);
   CHECK(replay_file(kData + "/dbg" + file, Source::head).reward_mismatches > 0);
 }
 
