@@ -60,6 +60,7 @@ NOT_RUN = {
     ],
     "it does not end; tests/golden/test_booking_service.py runs the page": [
         "penstock booking serve --fleet north.json --store days.db --port 8080",
+        "penstock booking serve --fleet south.json --tastes tastes.json --policy models/slots-seller --store south.db --port 8081",
         "curl -s --data @quote.json http://127.0.0.1:8080/v1/plans/north.2026-12-01/quote",
         "curl -s --data @hold.json http://127.0.0.1:8080/v1/plans/north.2026-12-01/hold",
         "curl -s --data '{\"id\": \"o1\", \"key\": \"call-2\"}' http://127.0.0.1:8080/v1/plans/north.2026-12-01/commit",
