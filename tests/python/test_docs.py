@@ -80,7 +80,8 @@ SKIPPED = {command for commands in NOT_RUN.values() for command in commands}
 
 # What a reader of the page has: the page read before, folders of a clone, a module.
 READ_BEFORE = {"docs/cpp.md": "README.md", "docs/trackers.md": "README.md"}
-IN_A_CLONE = {"docs/booking/training.md": "models/dvrptw-offer", "docs/cage2/README.md": "tests/data/cage2"}
+IN_A_CLONE = {"docs/booking/training.md": "models/dvrptw-offer", "docs/booking/backtest.md": "models/slots-seller",
+              "docs/cage2/README.md": "tests/data/cage2"}
 OF_THE_READER = {"docs/from-your-scripts.md": ("my_pkg.py", """
 import gymnasium
 gymnasium.register("MyEnv-v0", lambda: gymnasium.make("CartPole-v1"))
