@@ -12,6 +12,7 @@ void bind_env(py::module_& m);
 void bind_act(py::module_& m);
 void bind_offer(py::module_& m);
 void bind_dispatch(py::module_& m);
+void bind_selling(py::module_& m);
 void bind_cage2(py::module_& m);
 
 }  // namespace penstock::python

@@ -12,5 +12,6 @@ PYBIND11_MODULE(_base, m) {
   python::bind_act(m);
   python::bind_offer(m);
   python::bind_dispatch(m);
+  python::bind_selling(m);
   python::bind_cage2(m);
 }

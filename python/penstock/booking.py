@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
 from penstock import _base
 from penstock.batches import Batch
-from penstock.config import Config
 from penstock.envs import VectorEnv
 
 if TYPE_CHECKING:
@@ -25,15 +25,47 @@ if TYPE_CHECKING:
 
     from penstock.ppo import PPO
 
-Document = Union[dict[str, Any], str, "os.PathLike[str]"]
-"""What a file of `penstock booking plan` holds: a dict, or the path of the file."""
+Document = Union[dict[str, Any], str, "os.PathLike[str]", "Instance"]
+"""What a file of `penstock booking plan` holds: a dict, the path of the file, or an Instance."""
 
 
 def _text(document: Document) -> str:
+    if isinstance(document, Instance):
+        return document._text
     if isinstance(document, dict):
         return json.dumps(document)
     with open(document, encoding="utf-8") as file:
         return file.read()
+
+
+class Instance:
+    """Fleet and demand of a day, read and checked once: whatever takes a problem takes it."""
+
+    def __init__(self, problem: Document):
+        self._text = _text(problem)
+        self._problem = json.loads(_base.TextPlan(self._text).problem())
+
+    @classmethod
+    def from_pandas(cls, bookings: pandas.DataFrame, fleet: Document, date: str | None = None) -> Instance:
+        """The bookings of a date, or all, that were taken, as jobs of a fleet. A row is a booking; columns are those of lists of bookings
+        (docs/booking/fleets.md): `lon` and `lat`, and if there `date`, `customer`, `service`, `earliest`, `latest`, `amount`, `answer`."""
+        return cls(json.loads(_base.booked_problem(bookings.to_csv(index=False), _text(fleet), date)))
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        """As it was understood, times in seconds."""
+        return self._problem
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One line for each job and each shipment."""
+        import pandas
+
+        kinds = (("job", "jobs"), ("shipment", "shipments"))
+        return pandas.DataFrame([{"kind": kind, **task} for kind, field in kinds for task in self._problem.get(field, [])])
+
+    def __repr__(self) -> str:
+        count = {field: len(self._problem.get(field, [])) for field in ("vehicles", "jobs", "shipments")}
+        return f"Instance({', '.join(f'{field}={number}' for field, number in count.items())})"
 
 
 class Plan:
@@ -121,11 +153,65 @@ def check(problem: Document, solution: Document) -> list[str]:
     return _base.check_plan(_text(problem), _text(solution))
 
 
+def quote(plan: Plan | Document, request: dict[str, Any], windows: Sequence[Sequence[Any]] | None = None) -> list[dict[str, Any]]:
+    """Plan.quote() of a plan, or of a problem whose vehicles drive their `steps`."""
+    return (plan if isinstance(plan, Plan) else Plan(plan)).quote(request, windows)
+
+
+@dataclass
+class State:
+    """A call that waits, and what a policy of the env `slots` knows then."""
+
+    plans: Plan | Mapping[int, Plan]
+    """The plan of the day, or those of several, by their days after the first."""
+    request: dict[str, Any]
+    """A job or a shipment, as in Plan.quote(); its `revenue` counts, where it has one."""
+    slots: Sequence[Any]
+    """At most 16: windows of the day; or, of several days, pairs of the day and a window."""
+    forecast: Mapping[str, float]
+    """What is expected of a day, as a fleet's file tells it (docs/booking/service.md): {"calls": 40, "revenue": 20}."""
+    tastes: Document
+    """What customers like: a file of `penstock booking backtest --tastes`, or what it holds. Each taste needs a `fee` below 0."""
+    hours_ahead: float = 24
+    """Until the first of the days begins; below 0 when it has begun."""
+    belief: Sequence[float] = ()
+    """The chance of each taste; by default how frequent it is."""
+    of_delivery: bool = False
+    """Whether the slots are for the delivery of a shipment, not for its pickup."""
+
+
+class Policy:
+    """A network of the env `slots` that sells slots of real plans: the file that `penstock export RUN` writes, or its folder. Threads may
+    share it; those of one plan may not.
+
+        offers = Policy.load("models/slots-seller").offer(State(plan, request, slots, forecast, tastes, hours_ahead=30))
+    """
+
+    def __init__(self, policy: _base.SlotPolicy):
+        self._policy = policy
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Policy:
+        return cls(_base.SlotPolicy(os.fspath(path)))
+
+    def offer(self, state: State) -> list[dict[str, Any]]:
+        """For each slot what Plan.quote() tells, and whether to `show` it; then also the `fee` to ask, below 0 an incentive, and its
+        `opportunity`: what the network takes a sale there to cost, later callers included. Nothing changes."""
+        several = isinstance(state.plans, Mapping)
+        plans = dict(state.plans) if isinstance(state.plans, Mapping) else {0: state.plans}
+        place = {day: number for number, day in enumerate(plans)}
+        slots = [{"plan": place[day], "window": list(window)} for day, window in (state.slots if several else [(0, w) for w in state.slots])]
+        return self._policy.offer([(plan._plan, day) for day, plan in plans.items()], json.dumps(state.request), json.dumps(slots),
+                                  _text(state.tastes), json.dumps(dict(state.forecast)), list(state.belief), state.hours_ahead, state.of_delivery)
+
+
 class VectorizedDVRPEnv(Batch):
     """`num_envs` days of `customers` requests each. Observations are [num_envs, 606, 2] and masks those of the recipe
     dvrptw-source; keywords change the env's keys (oracle="insertion", mask="none")."""
 
     def __init__(self, num_envs: int = 64, customers: int = 30, **keys: Any):
+        from penstock.config import Config  # which needs torch; the rest of this module does without
+
         recipe = Config.from_recipe("dvrptw-source")
         given = {"customers": customers, "obs": recipe.env.obs, "mask": recipe.env.mask}
         super().__init__(VectorEnv("dvrptw", num_envs, **given | keys))

@@ -174,3 +174,57 @@ def test_customers_of_two_tastes_are_told_apart(penstock, tmp_path):
     assert early["evening"] < -1 < 1 < late["evening"] and 0.35 < early["share"] < 0.65
     write_log(tmp_path / "log.csv", days=24, calls_a_day=25, seed=7)  # and who are alike are not
     assert run(penstock, tmp_path, "--draws", 2)["tastes"] == 1
+
+
+POLICY = ROOT / "models" / "slots-seller"
+FORECAST = {"calls": 24, "revenue": REVENUE, "fee_step": 0.01}
+
+
+def run_policy(penstock, folder, *options, fleet=None):
+    (folder / "fleet.json").write_text(json.dumps(fleet or FLEET | {"forecast": FORECAST}))
+    return json.loads(penstock("booking", "backtest", folder / "log.csv", "--fleet", folder / "fleet.json", "--json", "--improve", 0,
+                               "--policy", POLICY, *options).stdout)
+
+
+def best_pricing():
+    """What nobody can beat who sells to TRUTH at no cost: W(A / e) / beta a call, A being the attraction of all slots at minus the revenue."""
+    beta = -TRUTH["fee"]
+    drawn = sum(math.exp(by_hand.utility(TRUTH, {"window": window}) + beta * REVENUE) for window in WINDOWS) / math.e
+    w = 1.0
+    for _ in range(50):
+        w -= (w * math.exp(w) - drawn) / (math.exp(w) * (1 + w))
+    return w / beta
+
+
+def test_a_policy_is_judged_too(penstock, tmp_path):
+    """Customers live at the depot and call when the day has begun: a sale costs nothing, then or later, so the closed form is best."""
+    write_log(tmp_path / "log.csv", days=28, calls_a_day=24, seed=2)
+    told = run_policy(penstock, tmp_path)
+    policies = {policy["name"]: policy for policy in told["policies"]}
+    assert list(policies) == ["logged", "first-come", "insertion", "posterior", "trained"]
+    trained, best = policies["trained"]["earned"], 24 * best_pricing()
+    assert trained["low"] <= best <= trained["high"] and trained["low"] > policies["first-come"]["earned"]["high"]
+    assert policies["trained"]["untold"] == 0 and not any("beyond those that were asked" in warning for warning in told["warnings"])
+    assert run(penstock, tmp_path)["policies"] == told["policies"][:-1]  # the others are what they were
+
+
+def test_fees_beyond_the_log_are_told(penstock, tmp_path):
+    """Nobody was asked more than 6, and this policy asks 0, 8 or 16."""
+    write_log(tmp_path / "log.csv", days=12, calls_a_day=24, seed=8)
+    told = run_policy(penstock, tmp_path, "--draws", 2, fleet=FLEET | {"forecast": FORECAST | {"most_fee": 16, "fee_step": 8}})
+    assert told["policies"][-1]["untold"] > 0.5
+    assert any("trained: " in warning and "beyond those that were asked" in warning for warning in told["warnings"])
+
+
+def test_a_policy_is_left_out_where_fees_tell_nothing(penstock, tmp_path):
+    write_log(tmp_path / "log.csv", days=8, calls_a_day=12, seed=4, fees_vary=False)
+    log = (tmp_path / "log.csv").read_text().splitlines()
+    fee = COLUMNS.index("fee")
+    rows = [log[0], *(",".join([*row.split(",")[:fee], "0", *row.split(",")[fee + 1:]]) for row in log[1:])]
+    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
+    told = run_policy(penstock, tmp_path, "--draws", 2)
+    assert "trained" not in [policy["name"] for policy in told["policies"]]
+    assert any("left out" in warning for warning in told["warnings"])
+    (tmp_path / "fleet.json").write_text(json.dumps(FLEET))
+    done = penstock("booking", "backtest", tmp_path / "log.csv", "--fleet", tmp_path / "fleet.json", "--policy", POLICY, code=65)
+    assert '"forecast": {"calls"' in done.stderr

@@ -146,7 +146,7 @@ def test_what_is_missing_is_told(penstock, tmp_path, tastes):
     fleet.write_text(json.dumps({"vehicles": FLEET["vehicles"]}))
     assert '"forecast": {"calls"' in penstock(*serve, "--tastes", tastes, code=65).stderr
     fleet.write_text(json.dumps(FLEET))
-    assert "--tastes FILE" in penstock(*serve, code=2).stderr
+    assert "backtest --tastes FILE" in penstock(*serve, code=2).stderr
     fleet.write_text(json.dumps(FLEET | {"forecast": {"calls": 20, "revenue": 20, "open_h": 4}}))
     assert "did you mean 'opens_h'" in penstock(*serve, "--tastes", tastes, code=65).stderr
     fleet.write_text(json.dumps(FLEET))

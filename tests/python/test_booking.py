@@ -3,6 +3,10 @@
 import itertools
 import json
 import math
+import pathlib
+import subprocess
+import sys
+import urllib.request
 import xml.etree.ElementTree
 
 import numpy as np
@@ -10,7 +14,7 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock.booking import Plan, VectorizedDVRPEnv, check, select_action_batch, solve
+from penstock.booking import Instance, Plan, Policy, State, VectorizedDVRPEnv, check, quote, select_action_batch, solve
 
 
 def test_a_day_of_requests():
@@ -133,3 +137,113 @@ def test_a_notebook_shows_a_map():
     for circle in circles:
         assert 0 <= float(circle.get("cx")) <= 560 and 0 <= float(circle.get("cy")) <= 400
     assert "<svg" not in solve(line_of_jobs([300, 100]), iterations=10)._repr_html_()  # places without coordinates
+
+
+POLICY = pathlib.Path(penstock.__file__).parent / "models" / "slots-seller"
+SLOTS = [[f"{hour:02}:00", f"{hour + 2:02}:00"] for hour in range(8, 20, 2)]
+FLEET = {"vehicles": [{"id": name, "start": [13.4, 52.5], "end": [13.4, 52.5], "capacity": [30], "time_window": ["08:00", "20:00"],
+                       "costs": {"fixed": 25, "per_hour": 18, "per_km": 1}} for name in ("a", "b")]}
+FORECAST = {"calls": 20, "revenue": 20, "opens_h": 72, "fee_step": 0.01}
+TASTES = {"tastes": [{"name": "calm", "share": 0.6, "any": 1, "evening": 0.8, "per_day": -0.2, "fee": -0.25},
+                     {"name": "thrifty", "share": 0.4, "any": 0.5, "fee": -0.35}]}
+
+
+def order(name, lon, **more):
+    return {"id": name, "location": [lon, 52.52], "service": 300, "delivery": [1], **more}
+
+
+def seller_state(plans, slots, **more):
+    return State(plans, order("call", 13.44), slots, FORECAST, TASTES, **more)
+
+
+def test_a_policy_sells_by_the_closed_form():
+    """All that is shown leaves one margin m, for which beta m - 1 is the attraction of what is shown, written here once more."""
+    plan = Plan(FLEET)
+    plan.insert(order("first", 13.42), SLOTS[1])
+    before = plan.solution
+    for belief in ((), (0.1, 0.9)):
+        offers = Policy.load(POLICY).offer(seller_state(plan, [*SLOTS, ["21:00", "22:00"]], hours_ahead=30, belief=belief))
+        assert offers[-1] == {"fits": False, "why": "window", "show": False}
+        shown = [(slot, offer) for slot, offer in zip(SLOTS, offers, strict=False) if offer["show"]]
+        margins = [offer["fee"] + 20 - offer["opportunity"] for _, offer in shown]
+        assert len(shown) > 1 and max(margins) - min(margins) < 0.02
+        weights = belief or (0.6, 0.4)
+        beta = 0.25 * weights[0] + 0.35 * weights[1]
+        drawn = 0.0
+        for (begin, _), offer in shown:
+            evening = 0.8 if int(begin[:2]) + 1 >= 17 else 0.0
+            drawn += (weights[0] * math.exp(1 + evening - 0.4) + weights[1] * math.exp(0.5)) * math.exp(-beta * offer["fee"])
+        assert beta * margins[0] - 1 == pytest.approx(drawn, rel=0.02)
+    assert plan.solution == before  # nothing changes
+
+
+def test_a_policy_answers_as_the_service_does(tmp_path):
+    """The program keeps plans of its own, reads its own file, and has the same network."""
+    (tmp_path / "north.json").write_text(json.dumps(FLEET | {"forecast": FORECAST}))
+    (tmp_path / "tastes.json").write_text(json.dumps(TASTES))
+    (tmp_path / "clock").write_text(str(1_796_083_200_000 - 30 * 3_600_000))  # 30 hours before 2026-12-01
+    booked = [order(f"o{i}", 13.41 + i / 100) for i in range(4)]
+    plans = {0: Plan(FLEET), 1: Plan(FLEET)}
+    command = [sys.executable, "-m", "penstock", "booking", "serve", "--fleet", "north.json", "--store", "days.db", "--port", "0", "--improve", "0",
+               "--tastes", "tastes.json", "--policy", str(POLICY), "--clock", "clock"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as served:
+        try:
+            url = served.stdout.readline().strip()
+
+            def post(day, verb, body):
+                request = urllib.request.Request(f"{url}/v1/plans/north.2026-12-0{day + 1}/{verb}", json.dumps(body).encode())
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    return json.load(answer)
+
+            for i, job in enumerate(booked):
+                post(i % 2, "commit", {"job": job, "slot": {"window": SLOTS[i]}})
+                assert plans[i % 2].insert(job, SLOTS[i])
+            slots = [(day, window) for window in SLOTS for day in (0, 1)]
+            told = post(0, "quote", {"job": order("call", 13.44),
+                                     "slots": [{"window": window, "date": f"2026-12-0{day + 1}"} for day, window in slots]})["slots"]
+        finally:
+            served.terminate()
+    offers = Policy.load(POLICY).offer(seller_state(plans, slots, hours_ahead=30))
+    assert [offer["show"] for offer in offers] == [slot["show"] for slot in told] and any(offer["show"] for offer in offers)
+    for offer, slot in zip(offers, told, strict=True):
+        assert offer["cost"] == pytest.approx(slot["added_cost"], abs=0.001)
+        if offer["show"]:
+            assert offer["fee"] == pytest.approx(slot["fee"]) and offer["opportunity"] == pytest.approx(slot["opportunity"], abs=0.01)
+
+
+def test_plans_and_policies_need_no_torch():
+    program = f"""
+import sys
+sys.modules["torch"] = None  # as where it is not installed
+from penstock.booking import Plan, Policy, State
+state = State(Plan({FLEET!r}), {order("call", 13.44)!r}, {SLOTS!r}, {FORECAST!r}, {TASTES!r})
+print(sum(offer["show"] for offer in Policy.load({str(POLICY)!r}).offer(state)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and int(done.stdout) > 0, done.stderr
+
+
+def test_what_a_policy_lacks_is_told():
+    plan = Plan(FLEET)
+    with pytest.raises(penstock.UsageError, match="below 0"):
+        Policy.load(POLICY).offer(State(plan, order("call", 13.4), SLOTS, FORECAST, {"tastes": [{"name": "all", "share": 1, "any": 1}]}))
+    with pytest.raises(penstock.DataError, match="did you mean 'opens_h'"):
+        Policy.load(POLICY).offer(State(plan, order("call", 13.4), SLOTS, FORECAST | {"open_h": 3}, TASTES))
+    with pytest.raises(penstock.IoError):
+        Policy.load("nowhere")
+
+
+def test_bookings_of_a_table():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"date": ["2026-11-18", "2026-11-18", "2026-11-19"], "customer": ["anna", "bob", "cora"], "lon": [13.41, 13.42, 13.43],
+                              "lat": [52.5] * 3, "earliest": ["08:00"] * 3, "latest": ["10:00"] * 3, "answer": ["yes", "no", "yes"]})
+    instance = Instance.from_pandas(table, FLEET, date="2026-11-18")
+    assert repr(instance) == "Instance(vehicles=2, jobs=1, shipments=0)"
+    tasks = instance.to_pandas()
+    assert list(tasks["location"]) == [[13.41, 52.5]] and list(tasks["time_windows"]) == [[[28800, 36000]]]
+    plan = solve(instance, iterations=10)
+    assert check(instance, plan.solution) == [] and Instance(plan.problem).problem == plan.problem
+    assert len(Instance.from_pandas(table, FLEET).to_pandas()) == 2
+    request = order("dora", 13.41)
+    assert quote(plan, request, [["08:00", "10:00"]]) == plan.quote(request, [["08:00", "10:00"]])
+    assert quote(instance, request)[0]["cost"] > plan.quote(request)[0]["cost"]  # nobody drives there yet

@@ -60,6 +60,7 @@ NOT_RUN = {
     ],
     "it does not end; tests/golden/test_booking_service.py runs the page": [
         "penstock booking serve --fleet north.json --store days.db --port 8080",
+        "penstock booking serve --fleet south.json --tastes tastes.json --policy models/slots-seller --store south.db --port 8081",
         "curl -s --data @quote.json http://127.0.0.1:8080/v1/plans/north.2026-12-01/quote",
         "curl -s --data @hold.json http://127.0.0.1:8080/v1/plans/north.2026-12-01/hold",
         "curl -s --data '{\"id\": \"o1\", \"key\": \"call-2\"}' http://127.0.0.1:8080/v1/plans/north.2026-12-01/commit",
@@ -79,7 +80,8 @@ SKIPPED = {command for commands in NOT_RUN.values() for command in commands}
 
 # What a reader of the page has: the page read before, folders of a clone, a module.
 READ_BEFORE = {"docs/cpp.md": "README.md", "docs/trackers.md": "README.md"}
-IN_A_CLONE = {"docs/booking/training.md": "models/dvrptw-offer", "docs/cage2/README.md": "tests/data/cage2"}
+IN_A_CLONE = {"docs/booking/training.md": "models/dvrptw-offer", "docs/booking/backtest.md": "models/slots-seller",
+              "docs/cage2/README.md": "tests/data/cage2"}
 OF_THE_READER = {"docs/from-your-scripts.md": ("my_pkg.py", """
 import gymnasium
 gymnasium.register("MyEnv-v0", lambda: gymnasium.make("CartPole-v1"))

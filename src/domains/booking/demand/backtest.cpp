@@ -47,15 +47,20 @@ struct Course {
   std::int64_t bookings = 0;
   std::int64_t refused = 0;  // logged bookings that did not fit
   std::int64_t shown = 0;
-  std::int64_t unseen = 0;  // of these
+  std::int64_t unseen = 0;  // of these, by their times
+  std::int64_t untold = 0;  // of these, by their fees
   double km = 0;
 };
 
 class Backtester {
  public:
   Backtester(const std::vector<LoggedCall>& calls, const dispatch::Problem& fleet,
-             const BacktestConfig& config)
-      : calls_(calls), fleet_(fleet), config_(config), at_(situations_of(calls, left_out_)) {
+             const BacktestConfig& config, const Trained* trained)
+      : calls_(calls),
+        fleet_(fleet),
+        config_(config),
+        trained_(trained),
+        at_(situations_of(calls, left_out_)) {
     for (std::size_t i = 0; i < calls.size(); ++i) {
       if (i == 0 || calls[i].day != calls[i - 1].day) { begins_.push_back(i); }
     }
@@ -87,6 +92,13 @@ class Backtester {
   [[nodiscard]] std::size_t taste_of(std::size_t call, std::uint32_t draw) const;
   [[nodiscard]] Tastes drawn_tastes(std::size_t day, std::size_t draw) const;
   [[nodiscard]] bool seen_before(std::size_t day, const OfferedSlot& slot) const;
+  [[nodiscard]] Replay replay() const {
+    return {fleet_, trained_ == nullptr ? nullptr : &trained_->forecast};
+  }
+  [[nodiscard]] bool can_sell() const;
+  [[nodiscard]] std::vector<double> fees_of(Policy policy, std::size_t day, std::size_t call,
+                                            const Quoted& quoted) const;
+  [[nodiscard]] std::vector<Policy> judged() const;
   void count_shown(std::size_t day, const Situation& at, const std::vector<double>& fees,
                    Course& course) const;
   std::int32_t answer(std::size_t call, const Situation& at, const Tastes& tastes,
@@ -97,7 +109,7 @@ class Backtester {
   PolicyResult result_of(const char* name, const std::vector<Course>& courses,
                          const std::vector<double>* facts) const;
   struct Sums;
-  void add_call(Policy policy, std::size_t day, std::size_t call, std::span<const Wares> wares,
+  void add_call(Policy policy, std::size_t day, std::size_t call, const Quoted& quoted,
                 Sums& sums) const;
   OffPolicy check(Policy policy) const;
   void warn(const Backtest& told, const Course& facts, std::vector<std::string>& warnings) const;
@@ -105,6 +117,7 @@ class Backtester {
   const std::vector<LoggedCall>& calls_;
   const dispatch::Problem& fleet_;
   BacktestConfig config_;
+  const Trained* trained_;  // may be none
   std::int64_t left_out_ = 0;
   std::vector<Situation> at_;            // [calls]
   std::vector<std::size_t> begins_;      // [days + 1], the first call of each
@@ -115,6 +128,7 @@ class Backtester {
   std::vector<TasteFit> fits_;
   std::vector<std::size_t> fit_of_;  // [days], among the fits
   std::vector<std::set<std::pair<dispatch::Time, dispatch::Time>>> times_before_;  // [days]
+  std::vector<std::pair<double, double>> fees_before_;  // [days], the least and the largest
 };
 
 constexpr std::int32_t kFacts = -1;  // as a draw: what the log says
@@ -169,10 +183,12 @@ void Backtester::learn() {
   constexpr double kMore = 1.25;
   fit_of_.assign(num_days(), 0);
   times_before_.resize(num_days());
+  std::pair fees(kWithheld, -kWithheld);
   double known = 0;
   std::set<std::pair<dispatch::Time, dispatch::Time>> times;
   for (std::size_t day = 0; day < num_days(); ++day) {
     times_before_[day] = times;
+    fees_before_.push_back(fees);
     const double before = begins_[day];
     if (day >= first_ && (fits_.empty() || before >= kMore * known)) {
       fits_.push_back(fit_tastes(std::span(answers_).first(begins_[day]),
@@ -183,6 +199,7 @@ void Backtester::learn() {
     for (std::size_t c = begins_[day]; c < begins_[day + 1]; ++c) {
       for (const OfferedSlot& slot : calls_[c].menu) {
         times.emplace(slot.window.earliest, slot.window.latest);
+        fees = {std::min(fees.first, slot.fee), std::max(fees.second, slot.fee)};
       }
     }
   }
@@ -211,7 +228,31 @@ void Backtester::count_shown(std::size_t day, const Situation& at, const std::ve
     if (fees[s] == kWithheld) { continue; }
     ++course.shown;
     course.unseen += seen_before(day, at.slots[s]) ? 0 : 1;
+    const auto& [least, most] = fees_before_[day];
+    course.untold += fees[s] < least || fees[s] > most ? 1 : 0;
   }
+}
+
+/// Whether it is known on all days what fees do, without which a network cannot sell.
+bool Backtester::can_sell() const {
+  return std::all_of(fits_.begin(), fits_.end(),
+                     [](const TasteFit& fit) { return fit.tastes().knows_fees; });
+}
+
+std::vector<Policy> Backtester::judged() const {
+  std::vector<Policy> list = {Policy::logged, Policy::first_come, Policy::insertion,
+                              Policy::posterior};
+  if (trained_ != nullptr && can_sell()) { list.push_back(Policy::trained); }
+  return list;
+}
+
+std::vector<double> Backtester::fees_of(Policy policy, std::size_t day, std::size_t call,
+                                        const Quoted& quoted) const {
+  const Tastes tastes = fit_of(day).tastes();
+  return policy == Policy::trained
+             ? shown_by(trained_->seller, trained_->forecast, at_[call], quoted, tastes,
+                        beliefs_[call])
+             : shown_by(policy, at_[call], quoted.wares, tastes, beliefs_[call]);
 }
 
 /// The same noise for all policies, so that their days can be compared.
@@ -231,9 +272,7 @@ double Backtester::live_call(Policy policy, std::size_t day, std::size_t call, s
   std::int32_t taken = at.call->taken;
   double fee = taken == kNoPurchase ? 0 : at.call->menu[taken].fee;
   if (!facts) {
-    const std::vector<Wares> wares = replay.quote(at);
-    const std::vector<double> fees =
-        shown_by(policy, at, wares, fit_of(day).tastes(), beliefs_[call]);
+    const std::vector<double> fees = fees_of(policy, day, call, replay.quote(at));
     count_shown(day, at, fees, course);
     taken = answer(call, at, tastes, fees, static_cast<std::uint32_t>(draw));
     fee = taken == kNoPurchase ? 0 : fees[taken];
@@ -247,7 +286,7 @@ double Backtester::live_call(Policy policy, std::size_t day, std::size_t call, s
 /// The whole log under a policy; `draw` is of the worths and of the answers.
 Course Backtester::live(Policy policy, std::int32_t draw) const {
   Course course;
-  Replay replay(fleet_);
+  Replay replay = this->replay();
   double km_before = 0;
   for (std::size_t day = 0; day < num_days(); ++day) {
     const Tastes tastes =
@@ -274,6 +313,7 @@ PolicyResult Backtester::result_of(const char* name, const std::vector<Course>& 
   PolicyResult result{.name = name};
   double shown = 0;
   double unseen = 0;
+  double untold = 0;
   for (const Course& course : courses) {
     for (std::size_t d = 0; d < days; ++d) { by_day[d] += course.earned[d] / num_courses; }
     by_draw.push_back(estimate(course.earned).mean);
@@ -281,11 +321,13 @@ PolicyResult Backtester::result_of(const char* name, const std::vector<Course>& 
     result.km += course.km / num_courses;
     shown += static_cast<double>(course.shown);
     unseen += static_cast<double>(course.unseen);
+    untold += static_cast<double>(course.untold);
   }
   result.bookings /= static_cast<double>(days);
   result.km /= static_cast<double>(days);
   result.calls = static_cast<double>(calls_.size() - begins_[first_]) / days;
   result.unseen = shown > 0 ? unseen / shown : 0;
+  result.untold = shown > 0 ? untold / shown : 0;
   const double of_draws = deviation(by_draw);
   result.earned = over_days(by_day, of_draws);
   if (facts != nullptr) { result.gain = over_days(less(by_day, *facts), of_draws); }
@@ -324,12 +366,13 @@ bool as_logged(const LoggedCall& call, const std::vector<double>& fees) {
   return true;
 }
 
-void Backtester::add_call(Policy policy, std::size_t day, std::size_t call,
-                          std::span<const Wares> wares, Sums& sums) const {
+void Backtester::add_call(Policy policy, std::size_t day, std::size_t call, const Quoted& quoted,
+                          Sums& sums) const {
   const Situation& at = at_[call];
   const SegmentBelief& belief = beliefs_[call];
   const Tastes tastes = fit_of(day).tastes();
-  const std::vector<double> fees = shown_by(policy, at, wares, tastes, belief);
+  const std::span<const Wares> wares = quoted.wares;
+  const std::vector<double> fees = fees_of(policy, day, call, quoted);
   sums.direct[day - first_] += expected_of(tastes, belief, at, wares, fees);
   for (std::size_t draw = 0; draw < sums.by_draw.size(); ++draw) {
     sums.by_draw[draw] += expected_of(drawn_tastes(day, draw), belief, at, wares, fees);
@@ -348,7 +391,7 @@ OffPolicy Backtester::check(Policy policy) const {
   Sums sums{.direct = std::vector<double>(num_scored(), 0),
             .weighted = std::vector<double>(num_scored(), 0),
             .by_draw = std::vector<double>(static_cast<std::size_t>(config_.draws), 0)};
-  Replay replay(fleet_);
+  Replay replay = this->replay();
   for (std::size_t day = 0; day < num_days(); ++day) {
     for (std::size_t c = begins_[day]; c < begins_[day + 1]; ++c) {
       const LoggedCall& call = *at_[c].call;
@@ -389,6 +432,9 @@ void Backtester::warn(const Backtest& told, const Course& facts,
     say("customers seem to like fees: something that the log does not tell goes with them; no "
         "incentive is given");
   }
+  if (trained_ != nullptr && !can_sell()) {
+    say("the policy is left out: on some days the log does not tell what fees do");
+  }
   if (told.bias.low > 0 || told.bias.high < 0) {
     say(
         fmt::format("of the menus that were shown the model says {:+.2f} a day more than they "
@@ -406,6 +452,12 @@ void Backtester::warn(const Backtest& told, const Course& facts,
           fmt::format("{}: {:.1f} % of the slots it shows are at times that nobody was shown "
                       "before: the log does not know what customers say to them",
                       policy.name, 100 * policy.unseen));
+    }
+    if (policy.untold > 0) {
+      say(
+          fmt::format("{}: {:.1f} % of the fees it asks are beyond those that were asked before: "
+                      "the log does not know what customers say to them",
+                      policy.name, 100 * policy.untold));
     }
     if (!policy.check) { continue; }
     checked = true;
@@ -437,8 +489,7 @@ Backtest Backtester::run() {
   told.policies.push_back(result_of("logged", {facts}, nullptr));
   const bool randomised = std::any_of(calls_.begin(), calls_.end(),
                                       [](const LoggedCall& call) { return call.propensity > 0; });
-  for (const Policy policy :
-       {Policy::logged, Policy::first_come, Policy::insertion, Policy::posterior}) {
+  for (const Policy policy : judged()) {
     std::vector<Course> courses;
     for (std::int32_t draw = 0; draw < config_.draws; ++draw) {
       courses.push_back(live(policy, draw));
@@ -458,8 +509,8 @@ Backtest Backtester::run() {
 }  // namespace
 
 Backtest backtest(const std::vector<LoggedCall>& calls, const dispatch::Problem& fleet,
-                  const BacktestConfig& config) {
-  return Backtester(calls, fleet, config).run();
+                  const BacktestConfig& config, const Trained* trained) {
+  return Backtester(calls, fleet, config, trained).run();
 }
 
 }  // namespace penstock::booking::demand

@@ -30,7 +30,8 @@ Json tell(const PolicyResult& policy) {
                {"bookings", policy.bookings},
                {"calls", policy.calls},
                {"km", policy.km},
-               {"unseen", policy.unseen}};
+               {"unseen", policy.unseen},
+               {"untold", policy.untold}};
   if (policy.gain) { told["gain"] = tell(*policy.gain); }
   if (policy.check) {
     told["check"] = {{"direct", tell(policy.check->direct)},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "penstock/core/base/errors.h"
@@ -18,6 +19,7 @@ struct BacktestArgs {
   std::string log;
   std::string fleet;
   std::string tastes;
+  std::string policy;
   bool json = false;
   BacktestConfig config;
   int draws = 20;
@@ -25,8 +27,8 @@ struct BacktestArgs {
 
 Exit run_backtest(const BacktestArgs& args) {
   constexpr std::size_t kMostBytes = 256'000'000;
-  const dispatch::Problem fleet =
-      dispatch::read_problem(read_text(args.fleet, kMostBytes), args.fleet);
+  const std::string fleet_text = read_text(args.fleet, kMostBytes);
+  const dispatch::Problem fleet = dispatch::read_problem(fleet_text, args.fleet);
   if (!fleet.tasks.empty() || fleet.dates) {
     throw DataError(fmt::format(
         "{}: has jobs or dates; a fleet serves any day: vehicles with times as \"HH:MM\"",
@@ -35,7 +37,14 @@ Exit run_backtest(const BacktestArgs& args) {
   const auto rows = dispatch::read_bookings(read_text(args.log, kMostBytes), args.log);
   BacktestConfig config = args.config;
   config.draws = args.draws;
-  const Backtest told = backtest(calls_of(rows, fleet), fleet, config);
+  std::optional<selling::Seller> seller;
+  std::optional<Trained> trained;
+  if (!args.policy.empty()) {
+    trained.emplace(Trained{.seller = seller.emplace(args.policy),
+                            .forecast = selling::required_forecast(fleet_text, args.fleet)});
+  }
+  const Backtest told =
+      backtest(calls_of(rows, fleet), fleet, config, trained ? &*trained : nullptr);
   if (!args.tastes.empty()) { replace_text(args.tastes, tastes_text(told.tastes)); }
   fmt::print("{}", args.json ? backtest_json(told) : backtest_table(told));
   return Exit::ok;
@@ -49,6 +58,9 @@ std::function<Exit()> add_backtest_options(Options& verb) {
       .required();
   verb.add("--fleet", args->fleet, "the vehicles, as JSON").required();
   verb.add("--tastes", args->tastes, "write what customers like here, for `serve --tastes`");
+  verb.add("--policy", args->policy,
+           "judge a network of the env slots too, a file or its folder, as `trained`; the fleet "
+           "needs a \"forecast\"");
   verb.add_flag("--json", args->json, "print everything as JSON");
   verb.add("--draws", args->draws, "of answers and worths, for each policy")
       .within(2, 1000)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include "penstock/core/base/errors.h"
@@ -28,10 +29,25 @@ dispatch::Request request_of(const dispatch::Booking& row, const std::string& id
   return request;
 }
 
+/// Of a moment such as "2026-11-16T10:12"; the middle of the day where there is none.
+double hour_of(const std::string& moment) {
+  constexpr double kNoon = 12;
+  constexpr double kMinutes = 60;
+  constexpr std::size_t kMinuteAt = 14;
+  if (moment.size() < kMinuteAt + 2) { return kNoon; }
+  int hour = 0;
+  int minute = 0;
+  const char* const text = moment.c_str() + kDateSize + 1;
+  const bool told = std::from_chars(text, text + 2, hour).ec == std::errc{} &&
+                    std::from_chars(text + 3, text + 5, minute).ec == std::errc{};
+  return told ? hour + minute / kMinutes : kNoon;
+}
+
 LoggedCall first_of(const dispatch::Booking& row, const std::string& id,
                     const dispatch::Problem& fleet) {
   const bool has_moment = row.booked_at.size() >= kDateSize;
   return {.day = has_moment ? row.booked_at.substr(0, kDateSize) : row.date,
+          .hour = hour_of(row.booked_at),
           .customer = row.customer,
           .request = request_of(row, id, fleet),
           .revenue = row.revenue,

@@ -66,22 +66,31 @@ dispatch::Schedule& Replay::plan(const std::string& date) {
 }
 
 /// Slots of one date are quoted together.
-std::vector<Wares> Replay::quote(const Situation& at) {
-  std::vector<Wares> wares(at.slots.size());
+Quoted Replay::quote(const Situation& at) {
+  Quoted quoted{.wares = std::vector<Wares>(at.slots.size()),
+                .plans = {},
+                .places = std::vector<selling::SlotPlace>(at.slots.size())};
   std::map<std::string, std::vector<std::size_t>> slots_of;
   for (std::size_t s = 0; s < at.slots.size(); ++s) { slots_of[at.slots[s].date].push_back(s); }
   for (const auto& [date, numbers] : slots_of) {
     std::vector<dispatch::TimeWindow> windows;
     for (const std::size_t s : numbers) { windows.push_back(at.slots[s].window); }
-    const auto quotes = plan(date).quote(at.call->request, windows);
+    dispatch::Schedule& day = plan(date);
+    const auto quotes = day.quote(at.call->request, windows);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const double fee = at.slots[numbers[i]].fee;
       const double cost = static_cast<double>(quotes[i].added) / dispatch::kUnit;
-      wares[numbers[i]] = {
+      quoted.wares[numbers[i]] = {
           .margin = at.call->revenue + fee - cost, .fee = fee, .feasible = quotes[i].where.fits()};
+      quoted.places[numbers[i]] = {.plan = quoted.plans.size(), .slot = i};
     }
+    if (forecast_ == nullptr) { continue; }
+    quoted.plans.push_back(
+        selling::view_of(day, at.call->request, windows, quotes, false, *forecast_));
+    quoted.plans.back().day =
+        at.times[numbers.front()].day - at.times[slots_of.begin()->second.front()].day;
   }
-  return wares;
+  return quoted;
 }
 
 bool Replay::book(const LoggedCall& call, const OfferedSlot& slot) {
@@ -119,9 +128,31 @@ const char* name_of(Policy policy) {
       return "insertion";
     case Policy::posterior:
       return "posterior";
+    case Policy::trained:
+      return "trained";
     default:
       return "logged";
   }
+}
+
+std::vector<double> shown_by(selling::Seller& seller, const selling::Forecast& forecast,
+                             const Situation& at, const Quoted& quoted, const Tastes& tastes,
+                             const SegmentBelief& belief) {
+  constexpr double kDayHours = 24;
+  std::int32_t first = at.times.front().day;
+  for (const SlotTime& time : at.times) { first = std::min(first, time.day); }
+  const ChoiceModel model = tastes.model(at.times);
+  const double revenue = at.call->revenue > 0 ? at.call->revenue : forecast.revenue;
+  const SlotState state = state_of({.model = model,
+                                    .belief = belief,
+                                    .revenue = revenue,
+                                    .hours_ahead = kDayHours * first - at.call->hour},
+                                   quoted.plans, quoted.places, forecast);
+  std::vector<double> fees;
+  for (const selling::SlotAdvice& slot : seller.offer(state)) {
+    fees.push_back(slot.show ? slot.fee : kWithheld);
+  }
+  return fees;
 }
 
 std::vector<double> shown_by(Policy policy, const Situation& at, std::span<const Wares> wares,

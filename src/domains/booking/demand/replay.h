@@ -6,6 +6,7 @@
 
 #include "penstock/domains/booking/demand/log.h"
 #include "penstock/domains/booking/demand/menu.h"
+#include "penstock/domains/booking/selling/seller.h"
 
 // A log that is lived through again, under some policy.
 
@@ -20,13 +21,22 @@ struct Situation {
 /// At most kMaxSlots each; how many slots were left out is counted.
 std::vector<Situation> situations_of(const std::vector<LoggedCall>& calls, std::int64_t& left_out);
 
+/// What the plans say of a call.
+struct Quoted {
+  std::vector<Wares> wares;  // [slots]
+  // For a network, where there is a forecast.
+  std::vector<selling::PlanView> plans;
+  std::vector<selling::SlotPlace> places;  // [slots]
+};
+
 /// Plans that grow by calls.
 class Replay {
  public:
-  explicit Replay(const dispatch::Problem& fleet) : fleet_(fleet) {}
+  Replay(const dispatch::Problem& fleet, const selling::Forecast* forecast)
+      : fleet_(fleet), forecast_(forecast) {}
 
   /// What the slots would cost now, and leave.
-  std::vector<Wares> quote(const Situation& at);
+  Quoted quote(const Situation& at);
   /// False when it does not fit.
   bool book(const LoggedCall& call, const OfferedSlot& slot);
   /// Searches for better routes in plans that have changed.
@@ -38,15 +48,20 @@ class Replay {
   dispatch::Schedule& plan(const std::string& date);
 
   const dispatch::Problem& fleet_;
+  const selling::Forecast* forecast_;                // may be none
   std::map<std::string, dispatch::Schedule> plans_;  // by date
   std::map<std::string, bool> changed_;
 };
 
-enum class Policy { logged, first_come, insertion, posterior };
+enum class Policy { logged, first_come, insertion, posterior, trained };
 /// "logged", "first-come", ...; static memory.
 const char* name_of(Policy policy);
 
-/// Fees of what a policy shows; kWithheld for the rest.
+/// Fees of what a network shows; kWithheld for the rest.
+std::vector<double> shown_by(selling::Seller& seller, const selling::Forecast& forecast,
+                             const Situation& at, const Quoted& quoted, const Tastes& tastes,
+                             const SegmentBelief& belief);
+/// The same of another policy.
 std::vector<double> shown_by(Policy policy, const Situation& at, std::span<const Wares> wares,
                              const Tastes& tastes, const SegmentBelief& belief);
 

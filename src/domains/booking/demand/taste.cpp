@@ -86,6 +86,17 @@ ChoiceModel Tastes::model(std::span<const SlotTime> slots) const {
   return {slots.size(), segments};
 }
 
+void require_fees(const Tastes& tastes) {
+  for (const Taste& taste : tastes.list) {
+    if (taste.worth[kFee] < -2 * kNoFeeEffect) { continue; }
+    throw UsageError(fmt::format(
+        "a policy asks fees, and what a fee does to customers of the taste \"{}\" is not "
+        "known: each taste needs a \"fee\" below 0; `penstock booking backtest "
+        "--tastes FILE` fits them",
+        taste.name));
+  }
+}
+
 Tastes default_tastes() {
   constexpr double kShare = 0.25;
   const auto taste = [&](const char* name, double any, double afternoon, double evening) {

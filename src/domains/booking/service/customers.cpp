@@ -1,13 +1,10 @@
 #include "domains/booking/service/customers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "domains/booking/service/call.h"
-#include "penstock/core/base/errors.h"
 #include "penstock/core/base/text_file.h"
 
 namespace penstock::booking::service {
@@ -49,16 +46,6 @@ Customers::Customers(const std::string& file, Store& store)
     : tastes_(load_tastes(file)), store_(store) {
   const SlotTime any;
   prior_ = tastes_.model(std::span(&any, 1)).prior();
-}
-
-void Customers::require_fees() const {
-  constexpr double kSomething = -1e-9;
-  for (const demand::Taste& taste : tastes_.list) {
-    if (taste.worth[demand::kFee] < kSomething) { continue; }
-    throw UsageError(fmt::format(
-        R"(--policy asks fees, and nothing is known of what a fee does to customers of the taste "{}"; give --tastes FILE in which every taste has a "fee" below 0: `penstock booking backtest --tastes` writes one)",
-        taste.name));
-  }
 }
 
 Belief Customers::read(const std::string& customer) {

@@ -25,8 +25,6 @@ class Customers {
   Customers(const std::string& file, Store& store);
 
   [[nodiscard]] const demand::Tastes& tastes() const { return tastes_; }
-  /// Throws UsageError unless it is known what a fee does to everybody.
-  void require_fees() const;
   /// What is thought of anybody when the name is empty, or nothing was answered.
   Belief belief(const std::string& customer);
   /// The customer has answered again.

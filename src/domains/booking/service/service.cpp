@@ -69,7 +69,7 @@ struct Service::Parts {
         customers(config.tastes, store),
         seller(config.policy.empty() ? nullptr : std::make_unique<selling::Seller>(config.policy)),
         improver(store, config.improve, errors) {
-    if (seller) { customers.require_fees(); }
+    if (seller) { demand::require_fees(customers.tastes()); }
   }
 
   Json quote(const std::string& plan, const QuoteCall& call);

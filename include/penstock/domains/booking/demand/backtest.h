@@ -5,8 +5,15 @@
 #include <vector>
 
 #include "penstock/domains/booking/demand/log.h"
+#include "penstock/domains/booking/selling/seller.h"
 
 namespace penstock::booking::demand {
+
+/// A network that is judged too, and what it sells by.
+struct Trained {
+  selling::Seller& seller;
+  selling::Forecast forecast;
+};
 
 struct BacktestConfig {
   std::int32_t draws = 20;     // of worths and answers, for each policy
@@ -41,6 +48,7 @@ struct PolicyResult {
   double calls = 0;            // a day
   double km = 0;               // a day
   double unseen = 0;           // share of the slots it shows whose time of day was not shown before
+  double untold = 0;           // and whose fee is beyond those that were asked before
   std::optional<OffPolicy> check{};  // where the log tells propensities
 };
 
@@ -60,7 +68,7 @@ struct Backtest {
 /// the same calls are then answered by that model under each policy. Throws DataError when there
 /// are too few days. The same for the same log, fleet and config.
 Backtest backtest(const std::vector<LoggedCall>& calls, const dispatch::Problem& fleet,
-                  const BacktestConfig& config);
+                  const BacktestConfig& config, const Trained* trained = nullptr);
 
 std::string backtest_json(const Backtest& told);
 std::string backtest_table(const Backtest& told);

@@ -21,7 +21,8 @@ struct OfferedSlot {
 
 /// A call as it was logged.
 struct LoggedCall {
-  std::string day;  // on which it came
+  std::string day;   // on which it came
+  double hour = 12;  // of that day, where the log tells it
   std::string customer;
   dispatch::Request request;
   double revenue = 0;

@@ -53,6 +53,9 @@ struct Tastes {
   [[nodiscard]] ChoiceModel model(std::span<const SlotTime> slots) const;
 };
 
+/// Throws UsageError unless it is known of everybody what a fee does.
+void require_fees(const Tastes& tastes);
+
 /// Of customers of whom nothing is known: any time, mornings, afternoons or evenings.
 Tastes default_tastes();
 

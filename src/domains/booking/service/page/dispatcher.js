@@ -16,6 +16,7 @@ const row = (values, tag) => { const made = document.createElement("tr"); made.a
 const button = (text, act) => { const made = document.createElement("button"); made.type = "button"; made.textContent = text; made.onclick = act; return made; };
 const hours = (text) => { const [h, m, s] = text.split(":").map(Number); return h + m / 60 + (s || 0) / 3600; };
 const clock = (text) => text.slice(0, -3);
+const money = (amount) => amount.toFixed(Math.abs(amount) < 100 ? 2 : 0);  // the fleet's units may be seconds, or euros
 const colour = (number) => COLOURS[number % COLOURS.length];
 
 let plan = null;     // as the service told it last
@@ -101,7 +102,7 @@ function draw_rest() {
   const hours_driven = plan.driving_min / 60;
   const tile = (value, text) => { const made = document.createElement("div"); made.className = "tile"; const b = document.createElement("b"), s = document.createElement("span"); b.textContent = value; s.textContent = text; made.append(b, s); return made; };
   $("tiles").replaceChildren(tile(plan.bookings.length, "bookings and holds"), tile(`${plan.vehicles_used} of ${plan.routes.length}`, "vehicles"),
-                             tile(`${plan.km.toFixed(1)} km`, "driven"), tile(`${hours_driven.toFixed(1)} h`, "of driving"), tile(plan.cost.toFixed(0), "cost, in the fleet's units"));
+                             tile(`${plan.km.toFixed(1)} km`, "driven"), tile(`${hours_driven.toFixed(1)} h`, "of driving"), tile(money(plan.cost), "cost, in the fleet's units"));
   const act = (verb, id) => async () => { try { await tell("POST", `/v1/plans/${name()}/${verb}`, { id }); say(`${id}: ${verb} done`); } catch (error) { say(error.message, true); } await load(); };
   $("bookings").replaceChildren(row(["booking", "state", "vehicle", "promised", ""], "th"), ...plan.bookings.map((b) => {
     const buttons = document.createElement("span");
@@ -121,6 +122,14 @@ function slots_asked() {
   return slots;
 }
 
+// What a slot is shown for: what the policy asks, or the incentive that is advised.
+const fee_of = (slot) => slot.fee !== undefined ? { fee: slot.fee } : slot.incentive ? { fee: -slot.incentive } : {};
+function shown_for(slot) {
+  if (!slot.show) return "no";
+  const { fee } = fee_of(slot);
+  return fee === undefined ? "yes" : fee < 0 ? `yes, ${-fee} off` : `yes, for ${fee}`;
+}
+
 async function quote(event) {
   if (event) event.preventDefault();
   const load = $("load").value.split(",").map(Number);
@@ -130,26 +139,27 @@ async function quote(event) {
   const customer = $("customer").value ? { customer: $("customer").value } : {};
   try {
     const told = await tell("POST", `/v1/plans/${name()}/quote`, { job: asked, slots: slots_asked(), ...customer });
-    const offered = told.slots.filter((s) => s.show).map((s) => ({ window: s.window, ...(s.incentive ? { fee: -s.incentive } : {}) }));
+    const offered = told.slots.filter((s) => s.show).map((s) => ({ window: s.window, ...fee_of(s) }));
     shown = customer.customer && offered.length ? { ...customer, offered } : null;
-    $("slots").replaceChildren(row(["slot", "", "cost more", "after search", "chance", "show"], "th"), ...told.slots.map((slot) => {
+    const policy = told.advice.policy;
+    $("slots").replaceChildren(row(["slot", "", "show", "cost more", ...(policy ? ["with later calls"] : []), "after search", "chance"], "th"), ...told.slots.map((slot) => {
       const window = slot.window.map(clock).join(" to ");
       if (!slot.feasible) {
         const made = row([window]), why = cells([slot.why])[0];
-        why.colSpan = 5; why.className = "why"; made.append(why);
+        why.colSpan = policy ? 6 : 5; why.className = "why"; made.append(why);
         return made;
       }
       const buttons = document.createElement("span");
       buttons.append(button("Hold", () => take("hold", slot, { ttl_s: 600 })), " ", button("Book", () => take("commit", slot, {})));
-      const chance = slot.chance === undefined ? "" : `${(100 * slot.chance).toFixed(0)} %`, show = slot.show ? (slot.incentive ? `yes, for ${slot.incentive}` : "yes") : "no";
-      const made = row([window, buttons, slot.added_cost.toFixed(0), slot.cost_interval.map((c) => c.toFixed(0)).join(" to "), chance, show]);
-      made.title = `${slot.vehicle}: ${slot.added_km.toFixed(1)} km and ${slot.added_min.toFixed(0)} minutes more, there at ${clock(slot.begin)}`;
+      const chance = slot.chance === undefined ? "" : `${(100 * slot.chance).toFixed(0)} %`, later = slot.opportunity === undefined ? "" : money(slot.opportunity);
+      const made = row([window, buttons, shown_for(slot), money(slot.added_cost), ...(policy ? [later] : []), slot.cost_interval.map(money).join(" to "), chance]);
+      made.title = `${slot.vehicle}: ${slot.added_km.toFixed(1)} km and ${slot.added_min.toFixed(0)} minutes more, there at ${clock(slot.begin)}${slot.load.length ? `, then ${slot.load.join(", ")} of ${slot.capacity.join(", ")} aboard` : ""}${slot.displaced.length ? `; moves ${slot.displaced.map((one) => one.id).join(", ")}` : ""}`;
       if (slot.show) made.className = "best";
       return made;
     }));
     if (shown) $("slots").append(row([button("Takes none", decline)]));
-    const margin = told.advice.margin === undefined ? "" : ` Expected margin ${told.advice.margin.toFixed(0)}, ${told.advice.margin_of_all.toFixed(0)} when all are shown.`;
-    say(told.slots.some((s) => s.feasible) ? `Nothing is promised yet. Slots to show are bold, by ${told.advice.answers} answers of this customer.${margin}` : "No slot of this day can be offered.");
+    const margin = told.advice.margin === undefined ? "" : ` Expected margin ${money(told.advice.margin)}, ${money(told.advice.margin_of_all)} when all are shown.`;
+    say(told.slots.some((s) => s.feasible) ? `Nothing is promised yet. Slots to show are bold${policy ? `, at the fees of ${policy}` : ""}, by ${told.advice.answers} answers of this customer.${margin}` : "No slot of this day can be offered.");
   } catch (error) { say(error.message, true); }
   draw_map();
 }
