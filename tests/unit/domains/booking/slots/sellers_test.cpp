@@ -150,6 +150,60 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("every seller asks what may be asked, and sells what is open and fits") {
+  SlotsConfig config = small_market("delivery");
+  config.days = 2;
+  config.slots = 3;
+  config.vehicles = 1;  // slots fill up
+  const SlotMarket market(config);
+  for (const std::string& name : slot_seller_names()) {
+    CAPTURE(name);
+    SlotDay day;
+    day.begin(market, 4);
+    const auto seller = make_slot_seller(name);
+    while (!day.over()) {
+      const SlotOffer offer = seller->offer(day);
+      const auto seen = day.quote();
+      const std::vector<SlotQuote> quotes(seen.begin(), seen.end());
+      for (std::size_t s = 0; s < quotes.size(); ++s) {
+        if (!quotes[s].fits || offer.withheld[s]) { continue; }
+        CHECK(offer.fees[s] % 50 == 0);
+        CHECK(std::abs(offer.fees[s]) <= 1000);
+        if (name == "null" || name == "static") { CHECK(offer.fees[s] == 0); }
+        if (name == "incentive") { CHECK(offer.fees[s] <= 0); }
+      }
+      day.sell(offer.fees, offer.withheld);
+      if (day.last_choice() == kNoPurchase) { continue; }
+      const auto sold = static_cast<std::size_t>(day.last_choice());
+      CHECK(quotes[sold].open);
+      CHECK(quotes[sold].fits);
+      CHECK_FALSE(offer.withheld[sold]);
+    }
+  }
+}
+
+TEST_CASE("no seller but hindsight sees whom it has before it") {
+  const SlotMarket market(small_market("city"));
+  for (const std::string& name : slot_seller_names()) {
+    if (name == "hindsight") { continue; }
+    CAPTURE(name);
+    const auto first_offer = [&](bool other_person) {
+      SlotEpisode episode;
+      market.draw(4, episode);
+      SlotCall& call = episode.calls.front();
+      if (other_person) {
+        call.type = (call.type + 1) % 4;
+        std::ranges::reverse(call.gumbel);
+      }
+      SlotDay day;
+      day.resume(market, episode, {});
+      return make_slot_seller(name)->offer(day);
+    };
+    CHECK(first_offer(false).fees == first_offer(true).fees);
+    CHECK(first_offer(false).withheld == first_offer(true).withheld);
+  }
+}
+
 TEST_CASE("a quota closes a slot") {
   SlotsConfig config = small_market("delivery");
   config.customers = 60;
