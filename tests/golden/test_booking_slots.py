@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SELLERS = ["null", "static", "incentive", "myopic", "myopic-bayes", "blend", "programme", "foresight-2", "rollout-1", "hindsight"]
@@ -36,6 +37,28 @@ def test_the_table_of_the_benchmark_is_one_command(penstock):
     run = subprocess.run([ROOT / "scripts" / "slots-table", "--episodes", "1", "--sizes", "20:3", "--sellers", "null,blend", "--json"],
                          env=environment, capture_output=True, text=True, check=True)
     assert [x["family"] for x in lines(run.stdout)] == ["city", "delivery", "csv"]
+
+
+def test_the_published_tables_are_one_command(penstock):
+    environment = {**os.environ, "PENSTOCK": str(penstock.exe)}
+    told = subprocess.run([ROOT / "scripts" / "slots-table", "--published", "--episodes", "2", "--sizes", "20:3"],
+                          env=environment, capture_output=True, text=True, check=True).stdout
+    tables = [block.splitlines() for block in told.split("\n\n") if block.startswith("| family")]
+    assert [len(table) for table in tables] == [5, 5, 6]
+    profit, differences, _ = ([[cell.strip() for cell in line.split("|")[1:-1]] for line in table] for table in tables)
+    number = lambda text: float(text.split(" ±")[0].replace("\u2212", "-").replace(",", ""))
+    for money, less in zip(profit[2:], differences[2:]):
+        trained = number(money[profit[0].index("trained")])
+        assert abs(trained - sum(map(number, money[-1].split(" / "))) / 3) < 0.11
+        for name, told_as in zip(differences[0][2:], less[2:]):
+            assert abs(number(told_as) - (trained - number(money[profit[0].index(name[2:])]))) < 0.11
+
+
+def test_training_in_two_runs_makes_the_same_file_again(penstock, tmp_path):
+    made = [tmp_path / name for name in ("one.safetensors", "two.safetensors", "other.safetensors")]
+    for out, seed in zip(made, ["1", "1", "2"]):
+        subprocess.run([sys.executable, ROOT / "scripts" / "train-slots-seller", penstock.exe, out, seed, "4096"], capture_output=True, check=True)
+    assert made[0].read_bytes() == made[1].read_bytes() != made[2].read_bytes()
 
 
 def test_the_page_tells_what_the_command_tells(penstock, tmp_path):

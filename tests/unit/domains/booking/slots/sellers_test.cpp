@@ -150,6 +150,62 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("every seller asks what may be asked, and sells what is open and fits") {
+  SlotsConfig config = small_market("delivery");
+  config.days = 2;
+  config.slots = 3;
+  config.vehicles = 1;  // slots fill up
+  const SlotMarket market(config);
+  for (const std::string& name : slot_seller_names()) {
+    CAPTURE(name);
+    SlotDay day;
+    day.begin(market, 4);
+    const auto seller = make_slot_seller(name);
+    while (!day.over()) {
+      const SlotOffer offer = seller->offer(day);
+      const auto seen = day.quote();
+      const std::vector<SlotQuote> quotes(seen.begin(), seen.end());
+      for (std::size_t s = 0; s < quotes.size(); ++s) {
+        if (!quotes[s].fits || offer.withheld[s]) { continue; }
+        CHECK(offer.fees[s] % 50 == 0);
+        CHECK(std::abs(offer.fees[s]) <= 1000);
+        if (name == "null" || name == "static") { CHECK(offer.fees[s] == 0); }
+        if (name == "incentive") { CHECK(offer.fees[s] <= 0); }
+      }
+      day.sell(offer.fees, offer.withheld);
+      if (day.last_choice() == kNoPurchase) { continue; }
+      const auto sold = static_cast<std::size_t>(day.last_choice());
+      CHECK(quotes[sold].open);
+      CHECK(quotes[sold].fits);
+      CHECK_FALSE(offer.withheld[sold]);
+    }
+  }
+}
+
+TEST_CASE("no seller but hindsight sees whom it has before it") {
+  const SlotMarket market(small_market("city"));
+  for (const std::string& name : slot_seller_names()) {
+    if (name == "hindsight") { continue; }
+    CAPTURE(name);
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const auto first_offer = [&](std::size_t type) {
+        SlotEpisode episode;
+        market.draw(seed, episode);
+        episode.calls.front().type = type;
+        episode.calls.front().gumbel.fill(static_cast<double>(type));
+        SlotDay day;
+        day.resume(market, episode, {});
+        return make_slot_seller(name)->offer(day);
+      };
+      const SlotOffer offer = first_offer(0);
+      for (std::size_t type = 1; type < 4; ++type) {
+        CHECK(first_offer(type).fees == offer.fees);
+        CHECK(first_offer(type).withheld == offer.withheld);
+      }
+    }
+  }
+}
+
 TEST_CASE("a quota closes a slot") {
   SlotsConfig config = small_market("delivery");
   config.customers = 60;
