@@ -20,13 +20,13 @@ SMALL = ("--num-envs", 32, "--threads", 1, "--seed", 3, "--set", "run.eval_episo
 
 ORDER = "user,op_server,enterprise,op_host,defender"
 BY_ORDER = {"cage2_workflow": ("--order", ORDER)}  # what a policy for all orders must be told
-NAMES = ["cage2_defender", "cage2", "cage2_workflow", "masked"]
+NAMES = ["cage2_defender", "cage2", "cage2_workflow", "masked", "remembers"]
 
 
 @pytest.fixture(scope="module")
 def runs(penstock, tmp_path_factory):
     """A defender; a policy of plain cage2 with another activation and scaled observations; one for all orders of repairs,
-    masked by them; one of cage2 with a memory, 145 actions and a mask."""
+    masked by them; two of cage2 with a memory and 145 actions, with a mask and without."""
     folder = tmp_path_factory.mktemp("runs")
     penstock("train", "--recipe", "cage2-defender", *SMALL, "--total-timesteps", 48_000, "--run-dir", folder / "cage2_defender")
     penstock("train", "--env", "cage2", *SMALL, "--total-timesteps", 16_384, "--run-dir", folder / "cage2",
@@ -35,6 +35,8 @@ def runs(penstock, tmp_path_factory):
              "--set", "ppo.minibatch=800", "--set", "env.wrapper=v2")
     penstock("train", "--env", "cage2", *SMALL, "--total-timesteps", 8_192, "--run-dir", folder / "masked", "--set", "env.red=mix",
              "--set", "env.memory=true", "--set", "env.mask=legal")
+    penstock("train", "--env", "cage2", *SMALL, "--total-timesteps", 4_096, "--run-dir", folder / "remembers", "--set", "env.red=mix",
+             "--set", "env.memory=true")
     return folder
 
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "penstock/core/act/actor.h"
-#include "penstock/core/base/config.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/domains/cage2/sim/blue_view.h"
 #include "penstock/domains/cage2/sim/defender.h"
 #include "penstock/domains/cage2/sim/game_env.h"
+#include "penstock/domains/cage2/sim/keys.h"
 #include "penstock/domains/cage2/sim/scripts.h"
 
 namespace penstock::cage2 {
@@ -77,20 +77,6 @@ class Trained final : public Blue {
 };
 
 const std::string& env_of(const TrainedRun& run) { return run.plan->config().env.id; }
-
-/// Those of the settings that are keys of this config.
-template <class Config>
-Config config_from(const Settings& settings) {
-  Config config;
-  std::vector<Field> fields = fields_of(config, "env.");
-  Settings own;
-  for (const Setting& setting : settings.all()) {
-    const auto same = [&](const Field& field) { return field.path == setting.path; };
-    if (std::ranges::any_of(fields, same)) { own.append(setting); }
-  }
-  penstock::apply(fields, own);
-  return config;
-}
 
 void require_scenario2(const TrainedRun& run) {
   const Setting* scenario = run.settings.find("env.scenario");

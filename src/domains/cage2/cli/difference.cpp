@@ -48,13 +48,15 @@ Difference difference(const std::vector<double>& first, const std::vector<double
       first.size() < second.size() ? permutation_p(first, second) : permutation_p(second, first);
   const double va = a.std_error * a.std_error;
   const double vb = b.std_error * b.std_error;
-  if (va + vb == 0) { return {mean, mean, mean, p}; }
+  if (va + vb == 0) { return {mean, mean, mean, mean, mean, p}; }
   const double na = first.size();
   const double nb = second.size();
   // Welch and Satterthwaite's degrees of freedom.
-  const double freedom = (va + vb) * (va + vb) / (va * va / (na - 1) + vb * vb / (nb - 1));
-  const double half = student_quantile(static_cast<std::size_t>(freedom)) * std::sqrt(va + vb);
-  return {mean, mean - half, mean + half, p};
+  const auto freedom =
+      static_cast<std::size_t>((va + vb) * (va + vb) / (va * va / (na - 1) + vb * vb / (nb - 1)));
+  const double half = student_quantile(freedom) * std::sqrt(va + vb);
+  const double half_99 = student_quantile_99(freedom) * std::sqrt(va + vb);
+  return {mean, mean - half, mean + half, mean - half_99, mean + half_99, p};
 }
 
 }  // namespace penstock::cage2

@@ -8,6 +8,8 @@ struct Difference {
   double mean = 0;
   double low = 0;  // of its 95 % interval after Welch, with whole degrees of freedom, rounded down
   double high = 0;
+  double low_99 = 0;  // of its 99 % interval
+  double high_99 = 0;
   /// The chance of a difference at least as large where both samples come from one distribution, by
   /// 9,999 permutations. It holds for any distribution: returns are skewed, and a few of them may
   /// miss what is rare, which makes the interval too narrow.

@@ -8,6 +8,7 @@
 #include "penstock/core/base/json_value.h"
 #include "penstock/domains/cage2/search/games.h"
 #include "penstock/domains/cage2/search/order.h"
+#include "penstock/domains/cage2/sim/keys.h"
 #include "penstock/domains/cage2/workflow/orders.h"
 
 namespace penstock::cage2 {
@@ -38,11 +39,11 @@ bool is_kept(const OrderRow& row, double threshold) {
   return is_kept(row.sampled, threshold) && is_kept(row.greedy, threshold);
 }
 
-/// One order of each game against an attacker.
-std::set<Order> orders_against(const std::string& red) {
-  WorkflowJob job;
-  job.red = red;
-  const TypeSet at_risk = types_at_risk(job);
+/// One order of each game of the run's env against an attacker.
+std::set<Order> orders_against(const TrainedRun& run, const std::string& red) {
+  auto config = config_from<WorkflowEnv::Config>(run.settings);
+  config.red = red;
+  const TypeSet at_risk = types_at_risk(config, config.compliance_rule == "A");
   std::set<Order> orders;
   for (const Order& order : search::all_orders()) { orders.insert(canonical(order, at_risk)); }
   return orders;
@@ -54,7 +55,7 @@ std::vector<OrderRow> play_all_orders(const OrdersArgs& args, const Catalog& cat
   const std::vector<std::string> both = {"bline", "meander"};
   std::vector<OrderRow> rows;
   for (const std::string& red : args.reds.empty() ? both : args.reds) {
-    for (const Order& order : orders_against(red)) {
+    for (const Order& order : orders_against(run, red)) {
       OrderGames games{red, order, args.episodes, args.seed, true};
       OrderRow row{red, order, play_order(run, catalog, games), {}};
       games.sampled = false;

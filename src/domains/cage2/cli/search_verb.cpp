@@ -102,7 +102,7 @@ void print_regret(const Regret& regret) {
 
 /// Orders that cannot be told apart, as one.
 void print_games(const SearchOptions& options, const SearchResult& result) {
-  const TypeSet at_risk = types_at_risk(options.job);
+  const TypeSet at_risk = types_at_risk(options);
   fmt::print(
       "against {} the 120 orders are {} games, by which types red ever takes; orders of one game "
       "differ by training noise alone",

@@ -183,6 +183,7 @@ void print_verified_json(const VerifyArgs& args, const RealGames& real, const st
                      {"difference", cell.difference.mean},
                      {"ci95_low", cell.difference.low},
                      {"ci95_high", cell.difference.high},
+                     {"ci99", {cell.difference.low_99, cell.difference.high_99}},
                      {"p", cell.difference.p}});
   }
   fmt::print("{}\n", to_text(OrderedJson{{"cyborg", real.version},

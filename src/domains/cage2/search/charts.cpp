@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "domains/cage2/search/gp_ucb.h"
+#include "penstock/core/base/student.h"
 #include "penstock/tools/page/svg.h"
 
 namespace penstock::cage2::detail {
@@ -145,6 +146,11 @@ std::string ranking_chart(const SearchOptions& options, const SearchResult& resu
 
 namespace {
 
+/// Half of a 95 % interval, in standard errors.
+double in_errors(const Noise& noise) {
+  return noise.freedom > 0 ? student_quantile(static_cast<std::size_t>(noise.freedom)) : kNormal95;
+}
+
 /// Of a mean over some orders, against that over all: 1/k - 1/n and -1/n.
 std::optional<search::Weights> weights_of(const std::vector<int>& orders, int type, int place) {
   const auto has_type = [&](int index) { return search::all_orders()[index][place] == type; };
@@ -174,8 +180,8 @@ HeatMap heat_of(const std::vector<int>& orders, CellOf cell_of) {
 void draw_cell(Svg& svg, double x, double y, const HeatCell& cell, double widest) {
   constexpr double kWidth = 55;
   constexpr double kHeight = 35;
-  const bool told = cell.told && std::abs(cell.mean) > cell.half;
-  const double opacity = told ? 0.06 + 0.66 * std::abs(cell.mean) / widest : 0;
+  const bool shown = cell.replicated && cell.told && std::abs(cell.mean) > cell.half;
+  const double opacity = shown ? 0.06 + 0.66 * std::abs(cell.mean) / widest : 0;
   svg.rect(x, y, kWidth, kHeight, cell.mean >= 0 ? "warm" : "cool",
            fmt::format(R"(rx="4" fill-opacity="{:.3f}")", opacity));
   if (!cell.told) { return; }
@@ -191,7 +197,8 @@ HeatMap believed_heat(const SearchResult& result) {
   const Belief& belief = result.belief;
   return heat_of(result.candidates, [&](const search::Weights& weights) -> HeatCell {
     const search::Contrast found = search::contrast(belief.data, belief.hyper, weights);
-    return {found.mean, kNormal95 * found.std, !belief.data.empty()};
+    return {found.mean, in_errors(result.noise) * found.std, !belief.data.empty(),
+            result.noise.freedom > 0};
   });
 }
 
@@ -200,6 +207,7 @@ HeatMap true_heat(const SearchOptions& options, const SearchResult& result) {
   for (const Measured& order : result.truth->all) {
     if (usable(options, order.result)) { counted.push_back(order.index); }
   }
+  const Noise noise = noise_of(result.truth->all);
   return heat_of(counted, [&](const search::Weights& weights) -> HeatCell {
     double mean = 0;
     double variance = 0;
@@ -209,7 +217,7 @@ HeatMap true_heat(const SearchOptions& options, const SearchResult& result) {
       mean += weight * order.result.mean_return;
       variance += std::pow(weight * order.result.std_error, 2);
     }
-    return {mean, kNormal95 * std::sqrt(variance), true};
+    return {mean, in_errors(noise) * std::sqrt(variance), true, noise.freedom > 0};
   });
 }
 

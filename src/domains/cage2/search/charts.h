@@ -9,13 +9,14 @@ std::string ranking_chart(const SearchOptions& options, const SearchResult& resu
 struct HeatCell {
   double mean = 0;
   double half = 0;
-  bool told = false;  // false: all candidates have the type there, or none
+  bool told = false;        // false: all candidates have the type there, or none
+  bool replicated = false;  // false: what a training seed changes is not known
 };
 using HeatMap = std::array<std::array<HeatCell, 5>, 5>;  // [type][place]
 /// As the process believes, and as the ground truth has it.
 HeatMap believed_heat(const SearchResult& result);
 HeatMap true_heat(const SearchOptions& options, const SearchResult& result);
-/// Cells whose interval has 0 in it have no colour.
+/// Cells whose interval has 0 in it have no colour, nor has any where no order was trained twice.
 std::string heat_map(const HeatMap& cells, const std::string& title);
 /// Regret where it is known, else the best so far.
 std::string progress_chart(const SearchOptions& options, const SearchResult& result);

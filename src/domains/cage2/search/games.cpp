@@ -5,6 +5,10 @@
 #include <bit>
 #include <functional>
 #include <map>
+#include <string>
+#include <vector>
+
+#include "penstock/domains/cage2/sim/keys.h"
 
 namespace penstock::cage2 {
 namespace {
@@ -12,13 +16,12 @@ namespace {
 bool at_risk_of(TypeSet types, int type) { return (types >> type & 1U) != 0; }
 
 /// Hosts that red holds at any time of a game. Blue acts in one step of `pause`, at random.
-HostSet taken_in(Simulator& game, std::uint64_t seed, std::uint32_t pause) {
-  constexpr int kSteps = 100;
+HostSet taken_in(Simulator& game, std::uint64_t seed, std::uint32_t pause, std::int64_t steps) {
   std::array<float, kObsSize> row{};
   game.reset(seed, {row, {}});
   Random random({.seed = seed, .owner = 1});
   HostSet taken = 0;
-  for (int t = 0; t < kSteps; ++t) {
+  for (std::int64_t t = 0; t < steps; ++t) {
     const bool acts = pause > 0 && random.below(pause) == 0;
     game.advance(acts ? random.below(kNumActions) : 0);
     taken |= lost_hosts(game.world().with_sessions());
@@ -28,16 +31,28 @@ HostSet taken_in(Simulator& game, std::uint64_t seed, std::uint32_t pause) {
 
 }  // namespace
 
-TypeSet types_at_risk(const WorkflowJob& job) {
-  if (job.compliance_rule != 'B') { return kAllTypes; }
+GameConfig game_of(const SearchOptions& options) {
+  const char* origin = "the search";
+  Settings settings;
+  settings.add("env.red", options.job.red, origin);
+  settings.add("env.rules", options.job.rules, origin);
+  for (const std::string& setting : options.settings) { settings.add_assignment(setting, origin); }
+  return config_from<GameConfig>(settings);
+}
+
+TypeSet types_at_risk(const SearchOptions& options) {
+  return types_at_risk(game_of(options), options.job.compliance_rule == 'A');
+}
+
+TypeSet types_at_risk(const GameConfig& config, bool rule_a) {
+  if (rule_a) { return kAllTypes; }
   constexpr std::uint64_t kGames = 170;
-  Simulator::Config config;
-  config.red = job.red;
-  config.rules = job.rules;
+  constexpr std::int64_t kMostSteps = 100;
+  const std::int64_t steps = std::min(config.max_steps, kMostSteps);
   Simulator game(config);
   HostSet taken = 0;
   for (std::uint64_t seed = 0; seed < kGames; ++seed) {
-    for (const std::uint32_t pause : {0, 1, 8}) { taken |= taken_in(game, seed, pause); }
+    for (const std::uint32_t pause : {0, 1, 8}) { taken |= taken_in(game, seed, pause, steps); }
   }
   return types_of(taken);
 }

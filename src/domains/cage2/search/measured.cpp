@@ -88,4 +88,11 @@ double half_width(const WorkflowResult& result, const Noise& noise) {
   return width * result.std_error;
 }
 
+double half_width_99(const WorkflowResult& result, const Noise& noise) {
+  constexpr double kNormal99 = 2.5758;
+  const double width =
+      noise.freedom > 0 ? student_quantile_99(static_cast<std::size_t>(noise.freedom)) : kNormal99;
+  return width * result.std_error;
+}
+
 }  // namespace penstock::cage2

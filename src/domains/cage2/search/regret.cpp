@@ -19,12 +19,14 @@ double mean_of(const std::vector<double>& values) {
 
 Interval interval_of(const std::vector<double>& values) {
   const double mean = mean_of(values);
-  if (values.size() < 2) { return {mean, mean, mean}; }
+  if (values.size() < 2) { return {mean, mean, mean, mean, mean}; }
   double squares = 0;
   for (const double value : values) { squares += (value - mean) * (value - mean); }
   const double n = values.size();
-  const double half = student_quantile(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
-  return {mean, mean - half, mean + half};
+  const double error = std::sqrt(squares / (n - 1) / n);
+  const double half = student_quantile(values.size() - 1) * error;
+  const double half_99 = student_quantile_99(values.size() - 1) * error;
+  return {mean, mean - half, mean + half, mean - half_99, mean + half_99};
 }
 
 namespace detail {

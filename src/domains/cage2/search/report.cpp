@@ -114,7 +114,9 @@ std::string heat_section(const SearchOptions& options, const SearchResult& resul
   return section(
       "Which type where",
       "How much the mean return of orders with a type at a place lies above or below that of all "
-      "orders. Cells have a colour where the 95 % interval leaves out 0; the others may be noise.",
+      "orders. Cells have a colour where the 95 % interval leaves out 0, and only where orders "
+      "were "
+      "trained more than once; the others may be noise.",
       "", body + "</div>\n");
 }
 

@@ -114,7 +114,7 @@ Measure measure_with(const SearchOptions& options, JournaledEvaluator& evaluator
 
 /// Orders that are one game are one candidate.
 Candidates candidates_of(const SearchOptions& options) {
-  const TypeSet at_risk = options.all_orders ? kAllTypes : types_at_risk(options.job);
+  const TypeSet at_risk = options.all_orders ? kAllTypes : types_at_risk(options);
   Candidates candidates;
   for (int i = 0; i < kNumOrders; ++i) {
     const Order& order = search::all_orders()[i];
@@ -125,8 +125,7 @@ Candidates candidates_of(const SearchOptions& options) {
 
 /// The candidate that is the same game.
 int candidate_for(const SearchOptions& options, const Order& order) {
-  return search::index_of(options.all_orders ? order
-                                             : canonical(order, types_at_risk(options.job)));
+  return search::index_of(options.all_orders ? order : canonical(order, types_at_risk(options)));
 }
 
 Measured unconditioned(const SearchOptions& options, JournaledEvaluator& evaluator) {

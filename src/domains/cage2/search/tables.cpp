@@ -60,9 +60,17 @@ OrderedJson trials_json(const std::vector<Trial>& trials) {
   return list;
 }
 
-OrderedJson list_json(const std::vector<Measured>& orders) {
+/// With intervals by what is known of the noise between training seeds.
+OrderedJson list_json(const std::vector<Measured>& orders, const Noise& noise) {
   OrderedJson list = OrderedJson::array();
-  for (const Measured& order : orders) { list.push_back(measured_json(order)); }
+  for (const Measured& order : orders) {
+    const WorkflowResult& r = order.result;
+    const double half = half_width_99(r, noise);
+    OrderedJson json = measured_json(order);
+    json["half_width"] = half_width(r, noise);
+    json["ci99"] = {r.mean_return - half, r.mean_return + half};
+    list.push_back(std::move(json));
+  }
   return list;
 }
 
@@ -73,13 +81,14 @@ OrderedJson noise_json(const Noise& noise) {
 
 OrderedJson best_json(const SearchResult& result) {
   if (!result.best) { return {}; }
-  OrderedJson json = measured_json(result.measured[*result.best]);
-  json["half_width"] = half_width(result.measured[*result.best].result, result.noise);
-  return json;
+  return list_json({result.measured[*result.best]}, result.noise).front();
 }
 
 OrderedJson interval_json(const Interval& interval) {
-  return {{"mean", interval.mean}, {"low", interval.low}, {"high", interval.high}};
+  return {{"mean", interval.mean},
+          {"low", interval.low},
+          {"high", interval.high},
+          {"ci99", {interval.low_99, interval.high_99}}};
 }
 
 OrderedJson options_json(const SearchOptions& options) {
@@ -114,7 +123,7 @@ OrderedJson ranking_json(const SearchResult& result) {
 }
 
 OrderedJson games_json(const SearchOptions& options, const SearchResult& result) {
-  const TypeSet at_risk = types_at_risk(options.job);
+  const TypeSet at_risk = types_at_risk(options);
   OrderedJson rows = OrderedJson::array();
   for (const GameRow& row : games_of(result.measured, at_risk)) {
     rows.push_back({{"order", order_json(row.order)},
@@ -134,8 +143,9 @@ OrderedJson best_random(const SearchOptions& options, const SearchResult& result
 }
 
 OrderedJson baselines_json(const SearchOptions& options, const SearchResult& result, bool whole) {
-  OrderedJson json = {{"unconditioned", measured_json(result.baselines->unconditioned)},
-                      {"fixed", list_json(result.baselines->fixed)}};
+  OrderedJson json = {
+      {"unconditioned", measured_json(result.baselines->unconditioned)},
+      {"fixed", list_json(result.baselines->fixed, noise_of(result.baselines->fixed))}};
   json["unconditioned"].erase("index");
   json["unconditioned"].erase("order");
   json["random_best"] = best_random(options, result);
@@ -162,7 +172,7 @@ OrderedJson truth_json(const GroundTruth& truth, bool whole) {
   json["rank_of_best"] = truth.rank_of_best > 0 ? OrderedJson(truth.rank_of_best) : OrderedJson();
   json["noise"] = noise_json(noise_of(truth.all));
   json["regret"] = truth.regret ? regret_json(*truth.regret) : OrderedJson();
-  if (whole) { json["all"] = list_json(truth.all); }
+  if (whole) { json["all"] = list_json(truth.all, noise_of(truth.all)); }
   return json;
 }
 
@@ -191,7 +201,7 @@ std::string search_json(const SearchOptions& options, const SearchResult& result
   OrderedJson json = {
       {"options", options_json(options)},     {"best", best_json(result)},
       {"ranking", ranking_json(result)},      {"noise", noise_json(result.noise)},
-      {"games", games_json(options, result)}, {"orders", list_json(result.measured)},
+      {"games", games_json(options, result)}, {"orders", list_json(result.measured, result.noise)},
       {"trials", trials_json(result.trials)}, {"belief", belief_json(result.belief)}};
   if (result.baselines) { json["baselines"] = baselines_json(options, result, true); }
   if (result.truth) { json["exhaustive"] = truth_json(*result.truth, true); }

@@ -105,7 +105,8 @@ void Memory::note_action(BlueMove move, Flag flag) {
   Host& at = hosts_[move.host];
   if (move.is_decoy()) {
     const std::size_t place = place_of(move.decoy(), move.host);
-    if (flag == Flag::yes && place < kMaxDecoysOfHost) { at.decoys |= 1U << place; }
+    const bool known = place < decoys_of(move.host).size();
+    if (flag == Flag::yes && known) { at.decoys |= 1U << place; }
     return;
   }
   if (move.kind == BlueKind::analyse) { at.analysed = steps_; }

@@ -7,12 +7,16 @@ namespace penstock::cage2 {
 
 constexpr TypeSet kAllTypes = (1U << kNumTypes) - 1;
 
-/// The types of hosts that red takes in any of some 500 games of a job, against a Blue that sleeps
-/// and one that acts at random. By rule B the place of another type in an order changes nothing: a
+/// The game of a search's trainings: that of its job, with the keys of the game among its settings.
+GameConfig game_of(const SearchOptions& options);
+
+/// The types of hosts that red takes in any of some 500 games, against a Blue that sleeps and one
+/// that acts at random. By rule B the place of another type in an order changes nothing: a
 /// type that is never lost is never the most urgent one. By rule A, which asks what was fixed
 /// before, all types matter. Seen, not proved: a type that none of these games loses counts as
 /// safe.
-TypeSet types_at_risk(const WorkflowJob& job);
+TypeSet types_at_risk(const GameConfig& game, bool rule_a = false);
+TypeSet types_at_risk(const SearchOptions& options);
 
 /// The order that stands for all that cannot be told apart from this one: types at risk as they
 /// come, then the others by number.

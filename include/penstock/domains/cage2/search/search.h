@@ -83,6 +83,8 @@ Noise noise_of(const std::vector<Measured>& orders);
 /// Half of the 95 % interval of a result's mean return: Student's, by the noise's degrees of
 /// freedom, or normal where nothing is known of it.
 double half_width(const WorkflowResult& result, const Noise& noise);
+/// The same of the 99 % interval.
+double half_width_99(const WorkflowResult& result, const Noise& noise);
 
 /// What the search believes of all orders.
 struct Belief {
@@ -101,13 +103,15 @@ struct Baselines {
   Measured unconditioned;
 };
 
-/// A mean with its 95 % interval over repetitions.
+/// A mean with its 95 % and its 99 % interval over repetitions.
 struct Interval {
   double mean = 0;
   double low = 0;
   double high = 0;
+  double low_99 = 0;
+  double high_99 = 0;
 };
-/// Student's; all three equal for one value.
+/// Student's; all equal for one value.
 Interval interval_of(const std::vector<double>& values);
 
 /// Simple regret: how much worse than the best order the one is that would be chosen after t

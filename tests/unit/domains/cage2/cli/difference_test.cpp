@@ -18,6 +18,8 @@ TEST_CASE("Welch's interval is SciPy's: ttest_ind(second, first, equal_var=False
   const double half = 2.7764451 * (found.mean / -0.7785497592311051);
   CHECK(found.high - found.mean == doctest::Approx(half).epsilon(1e-3));
   CHECK(found.mean - found.low == doctest::Approx(half).epsilon(1e-3));
+  CHECK(found.high_99 - found.mean == doctest::Approx(half * 4.6040949 / 2.7764451).epsilon(1e-3));
+  CHECK(found.mean - found.low_99 == doctest::Approx(found.high_99 - found.mean));
 }
 
 TEST_CASE("p is the share of all 210 ways to deal ten numbers that lie as far apart") {

@@ -4,6 +4,8 @@
 
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "penstock/domains/cage2/search/order.h"
 
@@ -15,11 +17,11 @@ constexpr TypeSet kOpServer = 1U << 2;
 constexpr TypeSet kOpHost = 1U << 3;
 constexpr TypeSet kUser = 1U << 4;
 
-WorkflowJob against(const std::string& red, char rule = 'B') {
-  WorkflowJob job;
-  job.red = red;
-  job.compliance_rule = rule;
-  return job;
+SearchOptions against(const std::string& red, char rule = 'B') {
+  SearchOptions options;
+  options.job.red = red;
+  options.job.compliance_rule = rule;
+  return options;
 }
 
 /// How many different orders stand for the 120, and for how many each.
@@ -33,16 +35,27 @@ std::map<Order, int> classes(TypeSet at_risk) {
 // that it sees, but nobody can log in to the Defender.
 TEST_CASE("types at risk are those that the attackers take") {
   for (const char* rules : {"head", "leaderboard"}) {
-    WorkflowJob job = against("bline");
-    job.rules = rules;
-    CHECK(types_at_risk(job) == (kEnterprise | kOpServer | kUser));
-    job.red = "meander";
-    CHECK(types_at_risk(job) == (kEnterprise | kOpServer | kOpHost | kUser));
-    job.red = "mix";
-    CHECK(types_at_risk(job) == (kEnterprise | kOpServer | kOpHost | kUser));
+    SearchOptions options = against("bline");
+    options.job.rules = rules;
+    CHECK(types_at_risk(options) == (kEnterprise | kOpServer | kUser));
+    options.job.red = "meander";
+    CHECK(types_at_risk(options) == (kEnterprise | kOpServer | kOpHost | kUser));
+    options.job.red = "mix";
+    CHECK(types_at_risk(options) == (kEnterprise | kOpServer | kOpHost | kUser));
   }
   CHECK(types_at_risk(against("sleep")) == 0);
   CHECK(types_at_risk(against("bline", 'A')) == 31);  // a fix of any type counts by this rule
+}
+
+TEST_CASE("types at risk follow the settings of the trainings") {
+  SearchOptions options = against("mix");
+  options.settings = {"env.mix=[1, 0, 0]", "ppo.gamma=0.5"};
+  CHECK(types_at_risk(options) == types_at_risk(against("bline")));
+  options.settings = {"env.max_steps=5"};
+  CHECK(types_at_risk(options) == kUser);  // red has not come further by then
+  options.settings = {"env.rules=leaderboard", "env.green=true"};
+  CHECK(game_of(options).rules == "leaderboard");
+  CHECK(game_of(options).green);
 }
 
 TEST_CASE("the 120 orders are 6 games against B_line and 24 against Meander") {

@@ -1,5 +1,6 @@
 #include "penstock/domains/cage2/search/report.h"
 
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -128,6 +129,25 @@ TEST_CASE("without replicates the page does not claim to know the noise") {
   CHECK(html.find("No order was trained twice") != std::string::npos);
   CHECK(html.find("random search") == std::string::npos);  // there was none
   CHECK(json::parse(search_json(options, result))["noise"]["variance"].is_null());
+  const SearchResult sure = run_search(options, Synthetic{.noise = 1e-6, .all_comply = true});
+  CHECK(coloured(report_html(options, sure)) == 0);  // however small its intervals
+}
+
+TEST_CASE("99 % intervals of orders and repetitions are told") {
+  const SearchOptions options = replicated();
+  const SearchResult result = run_search(options, Synthetic{.all_comply = true});
+  const json told = json::parse(search_json(options, result));
+  REQUIRE(result.noise.freedom == 54);
+  constexpr double kStudent99 = 2.66998;  // by integrating the density
+  for (const json& order : told["orders"]) {
+    const double half = kStudent99 * std::sqrt(result.noise.variance / order["runs"].size());
+    CHECK(order["ci99"][0] ==
+          doctest::Approx(order["mean_return"].get<double>() - half).epsilon(1e-4));
+    CHECK(order["ci99"][1] ==
+          doctest::Approx(order["mean_return"].get<double>() + half).epsilon(1e-4));
+    CHECK(order["half_width"] < half);
+  }
+  CHECK(told["best"]["ci99"].size() == 2);
 }
 
 TEST_CASE("a hyperparameter at an end of its range is not called fitted") {

@@ -405,8 +405,10 @@ TEST_CASE("intervals are Student's") {
   const Interval two = interval_of({1, 3});
   CHECK(two.mean == 2);
   CHECK(two.high == doctest::Approx(2 + 12.7062));
+  CHECK(two.low_99 == doctest::Approx(2 - 63.6567));
   const Interval ten = interval_of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
   CHECK(ten.low == doctest::Approx(5.5 - 2.26216 * std::sqrt(55.0 / 6 / 10)));
+  CHECK(ten.high_99 == doctest::Approx(5.5 + 3.24984 * std::sqrt(55.0 / 6 / 10)));
 }
 
 TEST_CASE("options that cannot be are refused by name") {

@@ -95,6 +95,8 @@ TEST_CASE("the memory is what Blue did and saw") {
   CHECK(memory.at(host).num_restores == 1);
   CHECK(memory.at(host).decoys == 0);
   CHECK(memory.at(host).lures == 0b10);  // by the leader board's rules red does not forget
+  memory.note(decoy_index(Decoy::vsftpd, host), Flag::yes, 0);
+  CHECK(memory.at(host).decoys == 0);  // none of its decoys_of(), which have the bits
 }
 
 TEST_CASE("games that look the same to Blue give the same rows, whatever is true") {
