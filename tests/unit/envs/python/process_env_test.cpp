@@ -2,16 +2,20 @@
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <mutex>
 #include <thread>
 
 #include "penstock/core/base/errors.h"
@@ -83,29 +87,76 @@ class Toy {
   std::vector<Tally> envs_;
 };
 
-/// Workers that are forks of the test.
+/// Workers are forked by a server: a fork of the test that was made while it had one thread. A
+/// child of several inherits locks that nobody releases, and threads that a sanitizer misses.
 class ForkLauncher final : public Launcher {
  public:
+  ForkLauncher() = default;
+  ForkLauncher(const ForkLauncher&) = delete;
+  ForkLauncher& operator=(const ForkLauncher&) = delete;
+  ~ForkLauncher() override {
+    if (::getpid() != owner_ || server_ < 0) { return; }
+    ::close(socket_);
+    ::kill(server_, SIGKILL);
+    ::waitpid(server_, nullptr, 0);
+  }
+
   std::string describe(const TrialOptions& /*options*/) override { return "{}"; }
   Process start(const SharedRows& rows, std::size_t worker) override {
-    std::cout.flush();  // or the child would print it again
-    const pid_t pid = ::fork();
-    if (pid == 0) {
-      SharedRows ours(rows.fd());
-      WorkerPort port(ours, worker);
-      Toy toy(ours);
-      while (port.wait()) {
-        port.serve([&](std::size_t env, Order order) { toy.work(env, order); });
-      }
-      ::_exit(0);
-    }
+    if (server_ < 0) { start_server(rows.fd()); }  // by the constructor of the envs
+    const pid_t pid = ask(-static_cast<int>(worker));
     return {pid, static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
   }
-  std::string end_of(const Process& process) override {
-    int status = 0;
-    ::waitpid(process.pid(), &status, 0);
-    return status_text(status);
+  std::string end_of(const Process& process) override { return status_text(ask(process.pid())); }
+
+ private:
+  /// The status of a worker (its pid), or the pid of a new one (0 or its number, negative).
+  int ask(int request) {
+    const std::scoped_lock lock(mutex_);
+    int answer = 0;
+    REQUIRE(::write(socket_, &request, sizeof(request)) == sizeof(request));
+    REQUIRE(::read(socket_, &answer, sizeof(answer)) == sizeof(answer));
+    return answer;
   }
+
+  void start_server(int rows) {
+    std::array<int, 2> ends{};
+    REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends.data()) == 0);
+    socket_ = ends[0];
+    server_ = ::fork();
+    if (server_ > 0) {
+      ::close(ends[1]);
+      return;
+    }
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int request = 0;
+    while (::read(ends[1], &request, sizeof(request)) == sizeof(request)) {
+      int answer = 0;
+      if (request > 0) {
+        ::waitpid(request, &answer, 0);
+      } else if (answer = ::fork(); answer == 0) {
+        work(rows, static_cast<std::size_t>(-request));
+      }
+      if (::write(ends[1], &answer, sizeof(answer)) < 0) { break; }
+    }
+    ::_exit(0);
+  }
+
+  [[noreturn]] static void work(int fd, std::size_t worker) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    SharedRows rows(fd);
+    WorkerPort port(rows, worker);
+    Toy toy(rows);
+    while (port.wait()) {
+      port.serve([&](std::size_t env, Order order) { toy.work(env, order); });
+    }
+    ::_exit(0);
+  }
+
+  std::mutex mutex_;
+  pid_t owner_ = ::getpid();
+  pid_t server_ = -1;
+  int socket_ = -1;
 };
 
 class ToyInline final : public InlineWorker {
@@ -119,23 +170,28 @@ class ToyInline final : public InlineWorker {
 
 EnvSpec toy_spec() { return {.obs = Layout(2), .action = Discrete{10}}; }
 
-ProcessEnv::Options options(std::size_t num_envs, std::size_t workers) {
+constexpr double kNeverS = 300;  // no worker is late for want of time on a busy machine
+constexpr double kSoonS = 2;
+
+ProcessEnv::Options options(std::size_t num_envs, std::size_t workers,
+                            double deadline_s = kNeverS) {
   return {.id = "toy",
           .kwargs = "{}",
           .envs = {.first = 0, .count = num_envs},
           .seed = 100,
           .num_workers = workers,
-          .step_deadline_s = 0.2,
+          .step_deadline_s = deadline_s,
           .max_restarts = 5};
 }
 
-std::unique_ptr<VecEnv> make(std::size_t num_envs, std::size_t workers) {
+std::unique_ptr<VecEnv> make(std::size_t num_envs, std::size_t workers,
+                             double deadline_s = kNeverS) {
   if (workers == 0) {
     return std::make_unique<ProcessEnv>(toy_spec(), options(num_envs, 0), [](SharedRows& rows) {
       return std::make_unique<ToyInline>(rows);
     });
   }
-  return std::make_unique<ProcessEnv>(toy_spec(), options(num_envs, workers),
+  return std::make_unique<ProcessEnv>(toy_spec(), options(num_envs, workers, deadline_s),
                                       std::make_shared<ForkLauncher>());
 }
 
@@ -225,7 +281,7 @@ TEST_CASE("a failure costs the episode and nothing else") {
       if (both && workers == 0) { continue; }  // the process would be ours
       CAPTURE(workers);
       CAPTURE(bad);
-      const auto envs = make(4, workers);
+      const auto envs = make(4, workers, bad == 6 ? kSoonS : kNeverS);
       Driver driver(*envs);
       driver.reset();
       driver.step({1, 1, 1, 1});
