@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
+from penstock_worker.strangers import read_text
 
 from penstock import _base
 from penstock.batches import Batch
@@ -32,8 +33,10 @@ Document = Union[dict[str, Any], str, "os.PathLike[str]"]
 def _text(document: Document) -> str:
     if isinstance(document, dict):
         return json.dumps(document)
-    with open(document, encoding="utf-8") as file:
-        return file.read()
+    try:
+        return read_text(document)
+    except ValueError as error:
+        raise _base.DataError(f"{document}: {error}") from None
 
 
 class Plan:

@@ -11,6 +11,7 @@
 #include "penstock/core/act/actor.h"
 #include "penstock/core/base/config.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/note.h"
 #include "penstock/domains/cage2/sim/defender.h"
 #include "penstock/domains/cage2/sim/memory.h"
 #include "penstock/domains/cage2/sim/scripts.h"
@@ -135,8 +136,7 @@ BluePlayer scripted_blue(const std::string& name) {
 BluePlayer trained_blue(const BlueChoice& choice, const Catalog& catalog) {
   BluePlayer player;
   player.run = std::make_unique<TrainedRun>(
-      open_run({.dir = choice.name, .checkpoint = choice.checkpoint}, catalog,
-               [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); }));
+      open_run({.dir = choice.name, .checkpoint = choice.checkpoint}, catalog, print_note));
   player.game = game_of(*player.run);
   if (player.is_defender()) {
     player.num_hypotheses = config_from<DefenderEnv::Config>(player.run->settings).num_hypotheses;
