@@ -4,7 +4,7 @@ all_targets=(safetensors config scenario npz routing offer dispatch json manifes
 
 store=(src/core/base/{check,errors,json,text}.cpp src/core/store/{atomic_file,xxh3,safetensors,safetensors_header,safetensors_layout}.cpp)
 env=(src/core/base/{archive,check,config,errors,json,limits,random,text,text_file,thread_pool,toml_limits}.cpp src/core/env/{batched_env,spec,vec_env}.cpp)
-routing=(src/domains/booking/routing/{anneal,benchmark,checker,city_generator,file_generators,generators,globe,oracle,parse_lists,parse_osrm,parse_pairs,parse_solomon,parse_vrplib,roads,route_set,search,sisr,string_removal,text_scanner,tours}.cpp)
+routing=(src/core/base/deadline.cpp src/domains/booking/routing/{anneal,benchmark,checker,city_generator,file_generators,generators,globe,oracle,parse_lists,parse_osrm,parse_pairs,parse_solomon,parse_vrplib,roads,route_set,search,sisr,string_removal,text_scanner,tours}.cpp)
 
 # Relative to the root, wherever one stands.
 sources_of() (
@@ -21,7 +21,7 @@ sources_of() (
     manifest) echo "${store[@]}" src/core/store/manifest.cpp ;;
     policy) echo "${store[@]}" src/core/base/{config,random,text_file,toml_limits}.cpp src/core/env/spec.cpp src/core/fused/{counts,dense,isa,layer,mlp,sample}.cpp src/core/act/*.cpp ;;
     journal) echo "${store[@]}" src/core/store/journal.cpp src/domains/cage2/search/workflow_json.cpp ;;
-    metrics) echo "${store[@]}" src/core/store/{checkpoint,checkpoint_files,checkpoint_writer,event_file,manifest,run_dir}.cpp ;;
+    metrics) echo "${store[@]}" src/core/base/text_file.cpp src/core/store/{checkpoint,checkpoint_files,checkpoint_writer,event_file,manifest,run_dir}.cpp ;;
     state) echo "${env[@]}" src/envs/classic/*.cpp src/domains/cage2/sim/*.cpp "${routing[@]}" src/domains/booking/env/*.cpp ;;
     demonstrations) echo src/core/base/{check,errors,json,limits,random,text,text_file,thread_pool}.cpp "${routing[@]}" src/domains/booking/env/offers.cpp src/domains/booking/neural/train/demonstrations.cpp ;;
     replay) echo src/core/base/{check,errors,json}.cpp src/core/env/spec.cpp src/app/cli/replay_file.cpp ;;

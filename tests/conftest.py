@@ -2,9 +2,14 @@
 
 import json
 import os
+import pathlib
 import subprocess
+import sys
 
 import pytest
+
+sys.path.append(str(pathlib.Path(__file__).parent / "support"))
+from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
 
 class Penstock:

@@ -5,6 +5,7 @@
 #include "bind.h"
 #include "penstock/core/base/config.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/text.h"
 #include "penstock/core/base/version_info.h"
 #include "penstock_docs.h"
 
@@ -30,7 +31,7 @@ py::handle make_error(py::module_& m, const char* name, const char* doc, const p
 }
 
 void raise(py::handle type, const Error& error) {
-  const py::object value = type(error.what());
+  const py::object value = type(printable(error.what()));
   value.attr("exit_code") = static_cast<int>(error.exit());
   PyErr_SetObject(type.ptr(), value.ptr());
 }

@@ -10,14 +10,15 @@ import json
 import math
 import os
 import pathlib
-import tomllib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from penstock._base import DataError
-from penstock._values import flat
+from penstock_worker.strangers import opened, parse_json, read_text
 
-CHUNK = 1 << 20  # bytes read at once
+from penstock._base import DataError
+from penstock._values import flat, parse_toml
+
+CHUNK = 1 << 20  # bytes read at once, and more than any line has
 WINDOW = 100  # episodes in the running mean that run.stop_at_reward looks at
 
 
@@ -34,7 +35,7 @@ class Run:
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = pathlib.Path(path)
-        self.manifest = self._read("manifest.json", json.loads)
+        self.manifest = self._read("manifest.json", parse_json)
 
     @property
     def name(self) -> str:
@@ -44,8 +45,7 @@ class Run:
     def id(self) -> str:
         """The same for the same run, also after it was resumed or its parent folder moved; another for a copy under
         another name, which may go on differently."""
-        machine = self.manifest.get("machine") or {}
-        parts = [self.manifest.get(key) for key in ("created", "seed", "command")] + [machine.get("host"), self.name]
+        parts = [self.manifest.get(key) for key in ("created", "seed", "command")] + [section(self.manifest, "machine").get("host"), self.name]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     @property
@@ -58,7 +58,7 @@ class Run:
 
     def config(self) -> dict[str, Any]:
         """Every key of the config as it is now, dotted."""
-        return dict(flat(self._read("config.toml", tomllib.loads)))
+        return dict(flat(self._read("config.toml", lambda text: parse_toml(text, "config.toml"))))
 
     def params(self) -> dict[str, Any]:
         """What to record beside the curves: the config, and where the run comes from."""
@@ -67,11 +67,11 @@ class Run:
     def is_locked(self) -> bool:
         """Whether a process is at work in it. The system gives the lock back however that process ends."""
         try:
-            with open(self.path / ".lock", "rb") as file:
+            with opened(self.path / ".lock") as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # and gives it back at once
         except BlockingIOError:
             return True
-        except FileNotFoundError:
+        except OSError:  # there is none, or what no run has made
             pass
         return False
 
@@ -79,38 +79,42 @@ class Run:
         """running, finished, or stopped before its end: then it can be resumed."""
         if self.is_locked():
             return "running"
-        config, state = self.config(), self._state().get("run", {})
-        rewards = [reward for reward, *_ in state.get("window", [])]
-        done = [
-            self.saved_step() >= config.get("total_timesteps", math.inf),
-            0 < config.get("total_episodes", 0) <= state.get("episodes", 0),
-            len(rewards) == WINDOW and sum(rewards) / WINDOW >= config.get("run.stop_at_reward", math.inf),
-        ]
+        config, state = self.config(), section(self._state(), "run")
+        try:
+            rewards = [reward for reward, *_ in state.get("window", [])]
+            done = [
+                self.saved_step() >= config.get("total_timesteps", math.inf),
+                0 < config.get("total_episodes", 0) <= state.get("episodes", 0),
+                len(rewards) == WINDOW and sum(rewards) / WINDOW >= config.get("run.stop_at_reward", math.inf),
+            ]
+        except TypeError as error:
+            raise DataError(f"{self.path}: the run's config or newest state: {error}") from error
         return "finished" if any(done) else "stopped"
 
     def summary(self) -> dict[str, Any]:
         """What the newest checkpoint says."""
         state = self._state()
-        run, engine = state.get("run", {}), state.get("engine", {})
+        run, engine = section(state, "run"), section(state, "engine")
         return {"status": self.status(), "total_timesteps": self.saved_step(), "updates": engine.get("updates", 0),
                 "episodes": run.get("episodes", 0)}
 
     def saved_step(self) -> int:
         """Env steps of the newest checkpoint; 0 when there is none."""
         try:
-            return int((self.path / "ckpt" / "LATEST").read_text())
+            return int(read_text(self.path / "ckpt" / "LATEST", 64))
         except (OSError, ValueError):
             return 0
 
     def _state(self) -> dict[str, Any]:
         try:
-            return json.loads((self.path / "ckpt" / str(self.saved_step()) / "state.json").read_text())
+            state = parse_json(read_text(self.path / "ckpt" / str(self.saved_step()) / "state.json"))
         except (OSError, ValueError):
             return {}
+        return state if isinstance(state, dict) else {}
 
     def _read(self, name: str, parse: Any) -> dict[str, Any]:
         try:
-            found = parse((self.path / name).read_text())
+            found = parse(read_text(self.path / name))
         except OSError as error:
             raise DataError(f"{self.path}: not a run directory: {name}: {error.strerror}") from error
         except ValueError as error:
@@ -134,12 +138,14 @@ class Tail:
 
     def batches(self) -> Iterator[list[Row]]:
         """What is new, some lines at a time."""
-        with contextlib.suppress(FileNotFoundError), open(self._path, "rb", buffering=0) as file:
+        with contextlib.suppress(FileNotFoundError), opened(self._path) as file:
             self._rewind_if_replaced(os.fstat(file.fileno()))
             file.seek(self._at)
             while chunk := file.read(CHUNK):
                 self._at += len(chunk)
                 *lines, self._torn = (self._torn + chunk).split(b"\n")
+                if len(self._torn) > CHUNK:
+                    self._torn = b"\0"  # so that what comes is no line of a run
                 yield [row for line in lines if (row := self._row(line)) is not None]
 
     def _rewind_if_replaced(self, now: os.stat_result) -> None:
@@ -150,7 +156,7 @@ class Tail:
     def _row(self, line: bytes) -> Row | None:
         """None of a line that a kill has torn."""
         try:
-            values = json.loads(line)
+            values = parse_json(line, parse_int=whole)
         except ValueError:
             return None
         if not isinstance(values, dict) or not isinstance(step := values.pop("step", None), int):
@@ -166,3 +172,16 @@ class Tail:
             self._before += self._elapsed
         self._elapsed = elapsed if math.isfinite(elapsed) else self._elapsed
         return self._created + self._before + self._elapsed
+
+
+def section(of: dict[str, Any], name: str) -> dict[str, Any]:
+    """Of a file of JSON; {} where another kind of value has the name."""
+    found = of.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def whole(digits: str) -> int:
+    """ValueError of more than 64 bits: no run counts as far, and no double holds some of them."""
+    if len(digits) > 20:
+        raise ValueError(f"a number of {len(digits)} digits")
+    return int(digits)

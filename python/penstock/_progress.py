@@ -7,6 +7,8 @@ import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from penstock_worker.strangers import printable
+
 if TYPE_CHECKING:
     from penstock._core import Progress
 
@@ -26,7 +28,7 @@ class Lines:
 
     def say(self, text: str) -> None:
         """A remark between them."""
-        print(text, file=sys.stderr)
+        print(printable(text), file=sys.stderr)
 
     def close(self) -> None:
         """The run is over."""
@@ -46,7 +48,7 @@ class OneLine(Lines):
             self._write(self._text)
 
     def say(self, text: str) -> None:
-        self._write(text)
+        self._write(printable(text))
         print(file=sys.stderr)
         self._width = 0
 
@@ -76,7 +78,7 @@ class Bar(Lines):
         if self._bar is None:
             super().say(text)
         else:
-            self._bar.write(text, file=sys.stderr)
+            self._bar.write(printable(text), file=sys.stderr)
 
     def close(self) -> None:
         if self._bar is not None:

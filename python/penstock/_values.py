@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import keyword
 import os
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from penstock import _base
 from penstock._base import UsageError
 
 KWARGS = "env.kwargs"  # a value that is itself a mapping
@@ -41,6 +43,12 @@ def key_of(name: str) -> str:
     """A key's name: those that are words of Python are written with an underscore behind, as `async_`."""
     bare = name.removesuffix("_")
     return bare if keyword.iskeyword(bare) else name
+
+
+def parse_toml(text: str, name: str) -> dict[str, Any]:
+    """ConfigError of what is not TOML or beyond the limits, which the C++ side keeps."""
+    _base.Settings().add_toml(text, name)
+    return tomllib.loads(text)
 
 
 def flat(keys: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
+from penstock_worker.strangers import read_text
 
 from penstock import _base
 from penstock.batches import Batch
@@ -34,8 +35,10 @@ def _text(document: Document) -> str:
         return document._text
     if isinstance(document, dict):
         return json.dumps(document)
-    with open(document, encoding="utf-8") as file:
-        return file.read()
+    try:
+        return read_text(document)
+    except ValueError as error:
+        raise _base.DataError(f"{document}: {error}") from None
 
 
 class Instance:

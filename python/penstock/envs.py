@@ -19,6 +19,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
+from penstock_worker.strangers import replace_text
 
 from penstock import _base
 from penstock._values import text_of
@@ -270,7 +271,7 @@ class VectorEnv(Registered, gymnasium.vector.VectorEnv):
             if text and self._replay_dir is not None:
                 path = pathlib.Path(self._replay_dir) / name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
+                replace_text(path, text)
                 message += f"; reproduce it with: penstock replay {path} {options}".rstrip()
             warnings.warn(message, RuntimeWarning, stacklevel=3)
 

@@ -15,13 +15,14 @@ import pathlib
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from penstock_worker.strangers import parse_json, printable, read_text, replace_text
+
 from penstock._base import ConfigError, Error
 from penstock._extras import package
-from penstock._values import flat
+from penstock._values import flat, parse_toml
 
 if TYPE_CHECKING:
     import optuna
@@ -41,8 +42,8 @@ class Stopped(Error):
 def meant(choice: Any) -> Any:
     """The value that a text between | stands for: a number, a list, a truth, else the text."""
     try:
-        return tomllib.loads(f"value = {choice}")["value"] if isinstance(choice, str) else choice
-    except tomllib.TOMLDecodeError:
+        return parse_toml(f"value = {choice}", "")["value"] if isinstance(choice, str) else choice
+    except ConfigError:
         return choice
 
 
@@ -69,8 +70,8 @@ class Fleets:
     def __init__(self, file: str | os.PathLike[str], out: str | os.PathLike[str] | None) -> None:
         path = pathlib.Path(file)
         try:
-            self.keys = tomllib.loads(path.read_text())
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            self.keys = parse_toml(read_text(path), path.name)
+        except (OSError, ValueError) as error:
             raise ConfigError(f"{path}: {error}") from error
         self.choices = {key: distribution(key, value) for key, value in flat(self.keys.pop("random", {}))}
         self.draws = self.keys.pop("draws", 0)
@@ -87,7 +88,7 @@ class Fleets:
     def chosen(self, number: int) -> Settings | None:
         """What an earlier call chose."""
         try:
-            settings = dict(flat(tomllib.loads(self._file(number).read_text())["set"]))
+            settings = dict(flat(parse_toml(read_text(self._file(number)), self._file(number).name)["set"]))
         except FileNotFoundError:
             return None
         return {key: next((choice for choice in getattr(distribution, "choices", ()) if meant(choice) == settings[key]), settings[key])
@@ -96,9 +97,7 @@ class Fleets:
     def choose(self, number: int, settings: Settings) -> None:
         keys = {**dict(flat(self.keys)), **{f"set.{key}": meant(value) for key, value in settings.items()}}
         text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
-        beside = self._file(number).with_suffix(".part")
-        beside.write_text(text)
-        beside.rename(self._file(number))
+        replace_text(self._file(number), text)
 
     def score(self, number: int) -> float | None:
         """The mean over seeds, once all have ended; None where one failed."""
@@ -107,7 +106,7 @@ class Fleets:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         if done.returncode == AGAIN or done.returncode < 0:
             raise Stopped(f"setting {number} was stopped; the same command goes on with it")
-        return float(json.loads(done.stdout)[0]["mean"]) if done.returncode == 0 else None
+        return float(parse_json(done.stdout)[0]["mean"]) if done.returncode == 0 else None
 
     def _file(self, number: int) -> pathlib.Path:
         return self.folder / f"{number:03}.toml"
@@ -155,16 +154,16 @@ def main(argv: list[str]) -> int:
 
     def tell(number: int, settings: Settings, score: float | None) -> None:
         if not args.json:
-            print(f"{number:03}  {'failed' if score is None else f'{score:.2f}':>10}  {told(settings)}", flush=True)
+            print(f"{number:03}  {'failed' if score is None else f'{score:.2f}':>10}  {printable(told(settings))}", flush=True)
 
     try:
         study = search(args.file, out=args.out, tell=tell)
     except Error as error:
-        print(f"penstock: {error}", file=sys.stderr)
+        print(f"penstock: {printable(str(error))}", file=sys.stderr)
         return 78 if isinstance(error, ConfigError) else error.exit_code
     if all(trial.value is None for trial in study.trials):
         print("penstock: every setting failed; their logs are in the folder", file=sys.stderr)
         return 1
     best = study.best_trial
-    print(json.dumps({"score": best.value, "settings": best.params}) if args.json else f"best  {best.value:.2f}  {told(best.params)}")
+    print(json.dumps({"score": best.value, "settings": best.params}) if args.json else printable(f"best  {best.value:.2f}  {told(best.params)}"))
     return 0

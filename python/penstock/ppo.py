@@ -13,6 +13,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from penstock_worker.strangers import read_text
 
 from penstock import _base
 from penstock._habits import refuse_learn_keys
@@ -364,7 +365,7 @@ def in_python(text: str) -> str:
 
 def saved_step(run: pathlib.Path) -> int:
     """Env steps of the newest checkpoint, which is what the next learn() starts from."""
-    return int((run / "ckpt" / "LATEST").read_text())
+    return int(read_text(run / "ckpt" / "LATEST", 64))
 
 
 def copy_run(run: pathlib.Path, path: pathlib.Path) -> None:

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from penstock_worker.strangers import parse_json, read_text, replace_text
 
 from penstock import _base
 from penstock._extras import package
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import ray
 
 ORDER = "arrivals.jsonl"  # of a run directory: a line for each fragment in the order in which they were taken
+MOST_ORDER = 1 << 30  # bytes of that file: months of fragments
 INLINE_BYTES = 64 << 10  # weights that travel faster with the call than through the object store
 PATIENCE_S = 60.0  # that a checkpoint waits for actors which do not answer
 MOST_FAILURES = 5  # of an actor to start, in a row
@@ -94,7 +96,7 @@ def _read_order(path: str | os.PathLike[str] | None) -> list[Fragment] | None:
     if path is None:
         return None
     try:
-        return [Fragment(*json.loads(line)) for line in pathlib.Path(path).read_text().splitlines()]
+        return [Fragment(*parse_json(line)) for line in read_text(path, MOST_ORDER).splitlines()]
     except (ValueError, TypeError) as error:
         raise _base.DataError(f"{path}: not an order of arrivals, as a run of penstock.ray keeps it in {ORDER}: {error}") from None
 
@@ -188,10 +190,10 @@ class Actors:
     def keep_order(self, run_dir: pathlib.Path) -> None:
         """Before the first fragment; what a checkpoint does not know of is dropped."""
         path = run_dir / ORDER
-        kept = path.read_text().splitlines(keepends=True)[:self._taken] if path.exists() else []
+        kept = read_text(path, MOST_ORDER).splitlines(keepends=True)[:self._taken] if path.exists() else []
         if len(kept) < self._taken:
             raise _base.DataError(f"{path}: {len(kept)} arrivals, and the checkpoint has seen {self._taken}: the file was cut or exchanged")
-        path.write_text("".join(kept))
+        replace_text(path, "".join(kept))
         self._order = path.open("a", buffering=1)
 
     # What the run calls.

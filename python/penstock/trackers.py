@@ -24,6 +24,8 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from penstock_worker.strangers import printable
+
 from penstock._base import DataError, Error
 from penstock._extras import package
 from penstock._follow import Row, Run, Tail
@@ -365,7 +367,7 @@ class Stop(threading.Event):
 
 
 def say(text: str) -> None:
-    print(f"penstock: {text}", file=sys.stderr, flush=True)
+    print(f"penstock: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def find_run(path: str, wait_s: float, stop: Stop) -> Run | None:
@@ -444,7 +446,7 @@ def track(args: argparse.Namespace) -> int:
     done = {"to": args.to, "id": run.id, "rows": upload.num_rows, "step": upload.last_step, "status": summary["status"],
             "where": where}
     text = "{to}: {rows} new rows, up to step {step}; the run is {status}\n{where}".format(**done)
-    print(json.dumps(done) if args.json else text)
+    print(json.dumps(done) if args.json else printable(text))
     return 128 + stop.number if stop.number else 0
 
 

@@ -31,7 +31,7 @@ class Check(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        from penstock_worker.process import printable
+        from penstock_worker.strangers import printable
 
         return f"{self.result:7}  {self.name}: {printable(self.text)}"
 

@@ -15,6 +15,7 @@ import numpy as np
 from penstock_worker import contract, process, state
 from penstock_worker.cost import timed
 from penstock_worker.spaces import EnvCodec, ObservationError
+from penstock_worker.strangers import printable
 
 PROBE_S = 0.05  # spent on timing steps
 LEAST_STEPS, MOST_STEPS = 3, 200
@@ -94,4 +95,5 @@ class Trial:
         for remark in self.codec.remarks(obs) + self.codec.action_remarks():
             if remark not in self.remarked:
                 self.remarked.add(remark)
-                print(f"penstock: warning: {type(self.env.unwrapped).__name__}: {remark}", file=sys.stderr)
+                name = type(self.env.unwrapped).__name__
+                print(printable(f"penstock: warning: {name}: {remark}"), file=sys.stderr)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from penstock_worker import factory
+from penstock_worker.strangers import printable
 
 OF_THE_PARENT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # of the terminal and of schedulers
 
@@ -94,11 +95,6 @@ def said(error: BaseException) -> str:
     text = str(error) if isinstance(error, factory.ContractError) else "".join(traceback.format_exception_only(error)).strip()
     frames = [f for f in traceback.extract_tb(error.__traceback__) if os.path.dirname(__file__) not in f.filename]
     return text + (f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else "")
-
-
-def printable(text: str) -> str:
-    """Control characters as what they are written as: a terminal would obey them."""
-    return "".join(repr(c)[1:-1] if c not in "\n\t" and not c.isprintable() else c for c in text)
 
 
 def show_exception() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from penstock_worker import _runner, factory, process
+from penstock_worker.strangers import printable
 
 LAST_WORDS_S = 0.2
 DEADLY_S = 1.0  # as if a step took so long: such an env is to live in workers, which may die
@@ -49,7 +50,7 @@ class Heard:
     def answer(self, trouble: str) -> str:
         """Troubles of a step are survived later on: they are no reason not to begin."""
         if trouble and self.stepping:
-            print(f"penstock: warning: the env failed when it was tried: {trouble}", file=sys.stderr)
+            print(f"penstock: warning: the env failed when it was tried: {printable(trouble)}", file=sys.stderr)
             return json.dumps(self.known | {"step_s": DEADLY_S})
         error = self.error or trouble
         return json.dumps({"error": error} if error else self.known)

@@ -512,7 +512,7 @@ def running(server):
 
 def test_health_while_offers_are_priced(penstock):
     """All workers are at searches without end. The end comes all the same, and they are told."""
-    with Served(penstock, "--oracle", "rr-100000000") as server:
+    with Served(penstock, "--oracle", "rr-100000000", "--deadline", 1000) as server:
         askers = [ask_without_waiting(server, long_query()) for _ in range(5)]
         wait_until(lambda: running(server) == 2)
         assert server.metric("penstock_http_requests_waiting") == 3
@@ -524,10 +524,22 @@ def test_health_while_offers_are_priced(penstock):
             assert asker.answer().status == 503 and asker.ends()
 
 
+def test_nobody_waits_for_longer_than_the_deadline(penstock):
+    """Searches without end: all are told, none goes on."""
+    with Served(penstock, "--oracle", "rr-100000000", "--deadline", 0.5) as server:
+        askers = [ask_without_waiting(server, long_query()) for _ in range(5)]
+        for asker in askers:
+            answer = asker.answer()
+            assert answer.status == 503 and answer.headers["Retry-After"] == "1" and answer.error
+        wait_until(lambda: running(server) == 0)
+        seconds, code = server.end()
+        assert code == 0
+
+
 def test_the_end_waits_for_answers(penstock):
     """Requests that are priced, wait or come are answered; idle connections are closed, new ones not taken."""
     query = long_query()
-    with Served(penstock, "--oracle", "rr-200") as server:
+    with Served(penstock, "--oracle", "rr-200", "--deadline", 1000) as server:
         idle = Peer(server)
         coming = Peer(server).send(Peer(server).head("POST", "/offer", f"Content-Length: {len(query)}"), query[:-1])
         before = server.metric("penstock_http_received_bytes_total")

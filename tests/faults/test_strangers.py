@@ -272,3 +272,16 @@ def at_the_start(data):
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text + data[8 + size:]
+
+
+def test_texts_of_files_do_not_reach_the_terminal_as_they_are(penstock, tmp_path):
+    """An id that would clear the screen, and a setting of a fleet."""
+    (tmp_path / "problem.json").write_text(json.dumps({"vehicles": [{"id": "v", "start": [0, 0], "end": [0, 0]}],
+                                                       "jobs": [{"id": "\x1b[2Jcleared", "location": [0.01, 0.01]}]}))
+    (tmp_path / "solution.json").write_text('{"routes": [], "unassigned": [], "summary": {"cost": 0}}')
+    (tmp_path / "fleet.toml").write_text('recipe = "cartpole"\n[grid]\nsaed = "\\u001b[2Jcleared | b"\n')
+    told = [penstock("booking", "check", tmp_path / "problem.json", tmp_path / "solution.json", code=65).stdout,
+            penstock("booking", "plan", tmp_path / "problem.json", "--iterations", 1).stdout,
+            penstock("fleet", tmp_path / "fleet.toml", "--dry-run", code=78).stderr]
+    for text in told:
+        assert r"\x1b[2Jcleared" in text and "\x1b" not in text, text

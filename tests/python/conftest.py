@@ -2,11 +2,15 @@
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
 
 import pytest
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "support"))
+from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
 # A shell that starts this in the background lets it ignore Ctrl-C, nohup a hang-up, and all that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -8,6 +8,7 @@
 #include "app/cli/progress_bar.h"
 #include "penstock/app/bench/bench.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/base/note.h"
 #include "penstock/core/store/journal.h"
 #include "penstock/tools/page/page.h"
 
@@ -158,7 +159,7 @@ std::vector<std::int64_t> possible(std::vector<std::int64_t> workers, const Swee
   } catch (const ConfigError& error) {
     std::erase(workers, 0);
     if (workers.empty()) { throw; }
-    fmt::print(stderr, "penstock: {}; left out, {} comes first\n", error.what(), workers[0]);
+    print_note(fmt::format("{}; left out, {} comes first", error.what(), workers[0]));
   }
   return workers;
 }

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "app/cli/verbs.h"
+#include "penstock/core/base/note.h"
 #include "penstock/core/base/text.h"
 #include "penstock/core/base/version_info.h"
 
@@ -21,7 +22,7 @@ constexpr const char* kOutOfMemory =
     "out of memory; fewer --num-envs, rollout.steps or a smaller ppo.minibatch help";
 
 int report(const char* what, Exit exit) {
-  fmt::print(stderr, "penstock: {}\n", printable(what));
+  print_note(what);
   return static_cast<int>(exit);
 }
 

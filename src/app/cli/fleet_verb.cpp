@@ -9,6 +9,7 @@
 #include "app/cli/verbs.h"
 #include "penstock/app/fleet/fleet.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/base/note.h"
 #include "penstock/core/base/text.h"
 #include "penstock/core/base/text_file.h"
 #include "penstock/core/store/journal.h"
@@ -31,8 +32,6 @@ struct FleetArgs {
   bool csv = false;
   bool dry_run = false;
 };
-
-void note_line(const std::string& text) { fmt::print(stderr, "penstock: {}\n", printable(text)); }
 
 /// The words of this process before "fleet": the executable, or Python with its script.
 std::vector<std::string> own_program() {
@@ -103,7 +102,7 @@ Exit print_status(const fleet::Fleet& fleet, const fleet::Folder& folder, bool j
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 void print_table(const fleet::Fleet& fleet, const fleet::Folder& folder, const FleetArgs& args) {
-  const std::vector<fleet::Row> rows = fleet::table(fleet, folder.entries());
+  std::vector<fleet::Row> rows = fleet::table(fleet, folder.entries());
   if (args.json) {
     Json all = Json::array();
     for (const fleet::Row& row : rows) {
@@ -118,6 +117,7 @@ void print_table(const fleet::Fleet& fleet, const fleet::Folder& folder, const F
     fmt::print("{}\n", to_text(all));
     return;
   }
+  for (fleet::Row& row : rows) { row.cell = printable(row.cell); }
   if (args.csv) {
     fmt::print("cell,seeds,failed,mean,low,high,median\n");
     for (const fleet::Row& row : rows) {
@@ -138,7 +138,8 @@ void print_table(const fleet::Fleet& fleet, const fleet::Folder& folder, const F
 
 Exit print_trials(const fleet::Fleet& fleet) {
   for (std::size_t trial = 0; trial < fleet.num_trials(); ++trial) {
-    fmt::print("{} {} seed={}\n", trial, fleet::label_of(fleet.cells()[fleet.cell_of(trial)]),
+    fmt::print("{} {} seed={}\n", trial,
+               printable(fleet::label_of(fleet.cells()[fleet.cell_of(trial)])),
                fleet.seed_of(trial));
   }
   return Exit::ok;
@@ -164,7 +165,7 @@ Exit write_kubernetes(const fleet::Fleet& fleet, const fleet::Folder& folder) {
 Exit run_fleet(const fleet::Fleet& fleet, const fleet::Folder& folder, const FleetArgs& args) {
   if (args.retry_failed) { folder.forget_failures(); }
   if (fleet.config().executor == "kubernetes") { return write_kubernetes(fleet, folder); }
-  const fleet::Launch launch{own_program(), stop_on_signal(), note_line};
+  const fleet::Launch launch{own_program(), stop_on_signal(), print_note};
   const Exit how = fleet.config().executor == "slurm" ? run_slurm(fleet, folder, launch)
                                                       : run_local(fleet, folder, launch);
   if (how != Exit::preempted) { print_table(fleet, folder, args); }
@@ -187,8 +188,8 @@ Exit fleet_of(const FleetArgs& args, const Catalog& catalog) {
   const fleet::Folder folder(out, fleet);
   if (args.status) { return print_status(fleet, folder, args.json); }
   if (args.stop) {
-    note_line(stop_fleet(folder) ? "stopped; the same command without --stop goes on"
-                                 : "this fleet does not run");
+    print_note(stop_fleet(folder) ? "stopped; the same command without --stop goes on"
+                                  : "this fleet does not run");
     return Exit::ok;
   }
   if (args.table) {
@@ -198,7 +199,7 @@ Exit fleet_of(const FleetArgs& args, const Catalog& catalog) {
   if (args.trial >= 0) {
     const auto last = static_cast<std::int64_t>(fleet.config().rungs.size());
     return run_trial(fleet, folder, args.trial, args.stage < 0 ? last : args.stage, catalog,
-                     stop_on_signal(), note_line);
+                     stop_on_signal(), print_note);
   }
   return run_fleet(fleet, folder, args);
 }

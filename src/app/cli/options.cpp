@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "app/cli/verbs.h"
+#include "penstock/core/base/note.h"
 #include "penstock/core/train/config.h"
 
 namespace penstock::cli {
@@ -102,7 +103,7 @@ TrainedRun open_chosen(const std::string& dir, const std::string& checkpoint, co
                        const Catalog& catalog) {
   return open_run(
       {.dir = dir, .checkpoint = checkpoint, .changes = common.flags, .trust = common.trust},
-      catalog, [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
+      catalog, print_note);
 }
 
 void add_duration(Options& app, Common& common) {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "penstock/core/base/note.h"
 #include "penstock/core/base/text.h"
 
 namespace penstock::cli {
@@ -113,7 +114,7 @@ void ProgressBar::line(const std::string& text) {
 
 void ProgressBar::note(const std::string& text) {
   clear();
-  fmt::print(stderr, "penstock: {}\n", printable(text));
+  print_note(text);
 }
 
 }  // namespace penstock::cli

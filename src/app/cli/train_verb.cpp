@@ -9,6 +9,7 @@
 #include "app/cli/stop_signal.h"
 #include "app/cli/verbs.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/base/text.h"
 #include "penstock/core/ranks/join.h"
 #include "penstock/core/train/engine.h"
 #include "penstock/core/train/run.h"
@@ -133,7 +134,9 @@ Exit print_plan(const RunPlan& plan, bool json) {
   if (plan.algorithm().leaves_lag_open()) {
     fmt::print("# async.max_lag is measured when the run begins, and written to its config.toml\n");
   }
-  for (const std::string& warning : plan.warnings()) { fmt::print("# warning: {}\n", warning); }
+  for (const std::string& warning : plan.warnings()) {
+    fmt::print("# warning: {}\n", printable(warning));
+  }
   return Exit::ok;
 }
 

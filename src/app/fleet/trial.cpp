@@ -6,6 +6,7 @@
 
 #include "penstock/app/fleet/fleet.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/base/text_file.h"
 #include "penstock/core/train/run.h"
 
 namespace penstock::fleet {
@@ -16,7 +17,8 @@ namespace {
 std::optional<Entry> reached(const std::string& dir, std::size_t trial, Stage stage,
                              std::int64_t steps) {
   std::ifstream file(dir + "/metrics.jsonl");
-  for (std::string line; std::getline(file, line);) {
+  LineReader lines(file);
+  for (std::string line; lines.next(line);) {
     const Json json = try_parse_json(line);
     if (!json.is_object() || !json.contains("rollout/ep_rew_mean")) { continue; }
     const auto at = json.value("step", std::int64_t{0});

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "penstock/core/base/note.h"
 #include "penstock/core/base/text.h"
 #include "penstock/core/base/version_info.h"
 
@@ -15,7 +16,7 @@ namespace penstock {
 namespace {
 
 int complain(const char* what, Exit exit) {
-  fmt::print(stderr, "penstock: {}\n", printable(what));
+  print_note(what);
   return static_cast<int>(exit);
 }
 

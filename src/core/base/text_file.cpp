@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 
@@ -27,6 +28,30 @@ std::string read_text(const std::string& path, std::size_t max_bytes) {
   std::ifstream file(path, std::ios::binary);
   if (!file) { throw IoError(fmt::format("{}: cannot be read; is the path right?", path)); }
   return read_text(file, path, max_bytes);
+}
+
+bool LineReader::fill() {
+  constexpr std::size_t kBlock = 65536;
+  block_.resize(kBlock);
+  from_.read(block_.data(), kBlock);
+  block_.resize(from_.gcount());
+  at_ = 0;
+  return !block_.empty();
+}
+
+bool LineReader::next(std::string& line) {
+  line.clear();
+  bool whole = true;
+  while (at_ < block_.size() || fill()) {
+    const std::size_t end = std::min(block_.find('\n', at_), block_.size());
+    whole = whole && line.size() + (end - at_) <= kLongest;
+    if (whole) { line.append(block_, at_, end - at_); }
+    at_ = end + 1;
+    if (end == block_.size()) { continue; }
+    if (!whole) { line.clear(); }
+    return true;
+  }
+  return false;
 }
 
 }  // namespace penstock

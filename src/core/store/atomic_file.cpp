@@ -63,6 +63,14 @@ std::size_t checked_size(int fd, const std::string& path, std::uint64_t max_byte
   return size;
 }
 
+void write_anew(const std::string& path, const std::function<void(Fd&)>& write) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) == 0) { remove_path(path); }  // of a save that was cut short
+  Fd file(path, O_WRONLY | O_CREAT | O_EXCL);
+  write(file);
+  file.sync();
+}
+
 }  // namespace
 
 FaultHook& fault_hook() {
@@ -128,17 +136,19 @@ void append(Fd& file, Bytes bytes) {
 }
 
 void write_file(const std::string& path, std::span<const Bytes> parts) {
-  struct stat info {};
-  if (::lstat(path.c_str(), &info) == 0) { remove_path(path); }  // of a save that was cut short
-  Fd file(path, O_WRONLY | O_CREAT | O_EXCL);
-  for (const Bytes part : parts) { file.write(part); }
-  file.sync();
+  write_anew(path, [&](Fd& file) {
+    for (const Bytes part : parts) { file.write(part); }
+  });
 }
 
 void replace_file(const std::string& path, Bytes bytes) {
+  replace_file(path, [&](Fd& file) { file.write(bytes); });
+}
+
+void replace_file(const std::string& path, const std::function<void(Fd&)>& write) {
   const std::string parent = parent_of(path);
   const std::string temporary = parent + "/.tmp-" + fs::path(path).filename().string();
-  write_file(temporary, std::span(&bytes, 1));
+  write_anew(temporary, write);
   rename_path(temporary, path);
   sync_dir(parent);
 }

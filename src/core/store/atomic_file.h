@@ -51,6 +51,8 @@ void append(Fd& file, Bytes bytes);
 void write_file(const std::string& path, std::span<const Bytes> parts);
 /// Old contents or new, at any instant: temporary, fsync, rename, fsync of the directory.
 void replace_file(const std::string& path, Bytes bytes);
+/// The same with what `write` writes.
+void replace_file(const std::string& path, const std::function<void(Fd&)>& write);
 
 void rename_path(const std::string& from, const std::string& to);
 /// Swaps two paths in one step; false when the file system cannot.

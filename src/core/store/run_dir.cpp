@@ -10,12 +10,15 @@
 #include <cerrno>
 #include <deque>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <utility>
 
 #include "core/store/atomic_file.h"
 #include "penstock/core/base/check.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/base/text_file.h"
 #include "penstock/core/store/event_file.h"
 
 namespace penstock {
@@ -77,8 +80,6 @@ detail::Fd take_lock(const std::string& dir) {
 
 // Lines torn by a kill have no closing brace, or two lines run into one: no JSON either way.
 bool is_kept(const std::string& line, std::int64_t step, const std::string& but) {
-  constexpr std::size_t kLongest = 1'000'000;  // of what log() writes, by far
-  if (line.size() > kLongest) { return false; }
   const Json object = try_parse_json(line);
   if (!object.is_object()) { return false; }
   const auto found = object.find("step");
@@ -86,16 +87,20 @@ bool is_kept(const std::string& line, std::int64_t step, const std::string& but)
   return *found < step || (*found == step && !object.contains(but));
 }
 
-std::string kept_lines(const std::string& text, std::int64_t step, const std::string& but) {
+/// Copies them line by line: a log of others may be of any size. A torn line is none, even if what
+/// is there parses.
+void copy_kept_lines(const std::string& path, detail::Fd& to, std::int64_t step,
+                     const std::string& but) {
+  std::ifstream from(path, std::ios::binary);
+  constexpr std::size_t kBlock = 65536;
+  LineReader lines(from);
   std::string kept;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) { break; }  // torn, even if what is there parses
-    const std::string line = text.substr(begin, end - begin);
+  for (std::string line; lines.next(line);) {
     if (is_kept(line, step, but)) { kept += line + '\n'; }
-    begin = end + 1;
+    if (kept.size() > kBlock) { to.write(detail::bytes_of(std::exchange(kept, {}))); }
   }
-  return kept;
+  to.write(detail::bytes_of(kept));
+  if (from.bad() || !from.is_open()) { throw IoError(path + ": reading failed"); }
 }
 
 std::string metrics_line(std::int64_t step, std::span<const Metric> metrics) {
@@ -236,8 +241,8 @@ void RunDir::rewind(std::int64_t step, const std::string& but) {
   files_->metrics.reset();  // it will be another file
   const std::string path = fmt::format("{}/{}", path_, kMetrics);
   if (detail::exists(path)) {
-    const std::string kept = kept_lines(detail::text_of(detail::read_file(path)), step, but);
-    detail::replace_file(path, detail::bytes_of(kept));
+    detail::file_size(path);  // refuses a pipe, which would be waited for
+    detail::replace_file(path, [&](detail::Fd& to) { copy_kept_lines(path, to, step, but); });
   }
   // TensorBoard forgets the step of the event too, and this one is to stay.
   files_->event_file(path_).restart_at(step + 1);

@@ -106,9 +106,9 @@ void ProcessEnv::catch_up(EnvRange range) {
   }
 }
 
-void ProcessEnv::remark(std::string message) {
+void ProcessEnv::remark(const std::string& message) {
   const std::scoped_lock lock(incidents_mutex_);
-  incidents_.push_back({.message = std::move(message), .replay = "", .replay_name = ""});
+  incidents_.push_back({.message = printable(message), .replay = "", .replay_name = ""});
 }
 
 /// Order::keep or Order::restore with a file; whether it was carried out.

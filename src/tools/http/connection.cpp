@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "penstock/core/base/deadline.h"
+
 namespace penstock::http {
 namespace {
 
@@ -17,12 +19,6 @@ using Code = boost::system::error_code;
 using asio::ip::tcp;
 
 constexpr double kForever = 1e8;  // seconds
-
-Response busy(const char* why) {
-  Response response = error_response(503, why);
-  response.headers.emplace_back("Retry-After", "1");
-  return response;
-}
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -144,7 +140,7 @@ void Connection::dispatch() {
   received_ = Clock::now();
   headless_ = reader_->request().method == "HEAD";
   keep_ = reader_->keeps_alive();
-  become(Phase::working, kForever);
+  become(Phase::working, hub_.limits().work_s);
   if (route_ == nullptr) { return write(hub_.routes().explain_missing(reader_->request())); }
   if (route_->at_once) { return write(answer(*route_, reader_->take())); }
   send_to_worker(*route_);
@@ -152,7 +148,10 @@ void Connection::dispatch() {
 
 void Connection::send_to_worker(const Route& route) {
   auto request = std::make_shared<Request>(reader_->take());
-  const bool added = hub_.workers().try_add([self = shared_from_this(), request, &route]() mutable {
+  const Deadline deadline = Deadline::in(hub_.limits().work_s);
+  const bool added = hub_.workers().try_add([=, self = shared_from_this(), &route]() mutable {
+    if (deadline.passed()) { return; }  // expire() tells the peer
+    const DeadlineScope scope(deadline);
     Response response = answer(route, std::move(*request));
     request.reset();
     asio::io_context& io = self->hub_.io();
@@ -160,7 +159,7 @@ void Connection::send_to_worker(const Route& route) {
       if (self->phase_ == Phase::working) { self->write(std::move(response)); }
     });
   });
-  if (!added) { write(busy("too many requests wait already")); }
+  if (!added) { write(busy_response("too many requests wait already")); }
 }
 
 void Connection::refuse(Response response) {
@@ -235,11 +234,15 @@ bool Connection::can_let_go() const {
 
 void Connection::let_go() {
   if (phase_ == Phase::writing) { return close(); }
-  refuse(busy("too many long requests at a time"));
+  refuse(busy_response("too many long requests at a time"));
 }
 
 void Connection::expire(Clock::time_point now) {
   if (phase_ == Phase::closed || now < deadline_) { return; }
+  if (phase_ == Phase::working) {
+    keep_ = false;  // or what the worker answers in the end would be taken for that of the next
+    return write(busy_response(fmt::format("no answer within {} s", hub_.limits().work_s)));
+  }
   if (phase_ != Phase::receiving) { return close(); }
   refuse(error_response(
       408, fmt::format("the request did not arrive within {} s", hub_.limits().request_s)));

@@ -14,6 +14,12 @@ Response error_response(int status, std::string_view why) {
   return {.status = status, .body = to_text(told, -1, BadUtf8::replace) + "\n"};
 }
 
+Response busy_response(std::string_view why) {
+  Response response = error_response(503, why);
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
 std::string head_of(const Response& response, bool keep_alive) {
   namespace beast = boost::beast::http;
   const auto reason = beast::obsolete_reason(beast::int_to_status(response.status));

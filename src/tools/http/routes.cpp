@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "penstock/core/base/deadline.h"
+
 namespace penstock::http {
 namespace {
 
@@ -57,6 +59,8 @@ Response answer(const Route& route, Request request) {
   try {
     request.id = match(route.path, request.path).value_or("");
     return route.handler(request);
+  } catch (const TooLate& late) {
+    return busy_response(late.what());
   } catch (const std::exception& error) { return error_response(500, error.what()); } catch (...) {
     return error_response(500, "the handler failed");
   }

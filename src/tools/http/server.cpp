@@ -102,7 +102,7 @@ class Server::Core {
 
  private:
   static double sweep_period(const Limits& limits) {
-    return std::min({kSweepS, limits.request_s / 4, limits.drain_s / 8});
+    return std::min({kSweepS, limits.request_s / 4, limits.work_s / 4, limits.drain_s / 8});
   }
 
   Response tell_metrics() {

@@ -114,7 +114,7 @@ class ProcessEnv final : public VecEnv, private AsyncStepper {
   bool carry_state(std::size_t env, Order order, const std::string& path);
   std::string own_state(std::size_t env);
   bool give_state_back(std::size_t env);
-  void remark(std::string message);
+  void remark(const std::string& message);
 
   EnvSpec spec_;
   Options options_;

@@ -25,6 +25,8 @@ struct Response {
 
 /// The answer of every failure: {"error": why}. Text that is not UTF-8 is replaced.
 Response error_response(int status, std::string_view why);
+/// The same with status 503, which asks to come again in a second.
+Response busy_response(std::string_view why);
 
 /// The head of an answer, up to the empty line.
 std::string head_of(const Response& response, bool keep_alive);

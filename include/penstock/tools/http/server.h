@@ -19,6 +19,7 @@ struct Limits {
   std::size_t num_workers = 2;         // threads for handlers that take long
   std::size_t num_waiting = 1024;      // requests for them: else 503 with Retry-After
   double request_s = 10;               // from a request's first byte to its last: else 408
+  double work_s = 30;                  // from a request's last byte to its answer: else 503
   double answer_s = 10;                // until the peer has taken the answer
   double idle_s = 300;                 // between requests of a connection
   double linger_s = 2;                 // to read on after a refusal, so that it arrives
@@ -48,7 +49,9 @@ class Server {
 
   /// A handler that answers at once, on the thread of all connections.
   void answer_at_once(std::string method, std::string path, Handler handler);
-  /// A handler that takes long, on a worker; as many at a time as there are workers.
+  /// A handler that takes long, on a worker; as many at a time as there are workers. After
+  /// Limits::work_s the peer is told 503, a request that still waits is dropped, and
+  /// check_deadline() ends the work of a handler that asks it; another goes on for nobody.
   void answer_by_worker(std::string method, std::string path, Handler handler);
   /// What /metrics tells beside the server's own, in the same format. Called on the thread of all
   /// connections: must not take long.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "penstock/core/base/note.h"
 #include "penstock/core/base/thread_pool.h"
 #include "penstock/core/store/run_dir.h"
 #include "penstock/core/train/config.h"
@@ -137,9 +138,8 @@ void PolicyComparison::add_policy(const std::string& name, const ComparisonArgs&
   }
   RunDir dir(args.run, RunDir::Open::read);
   plan_ = std::make_unique<RunPlan>(settings, catalog);
-  const Checkpoint checkpoint = chosen_checkpoint(
-      dir, "latest", CheckpointPart::policy,
-      [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); });
+  const Checkpoint checkpoint =
+      chosen_checkpoint(dir, "latest", CheckpointPart::policy, print_note);
   const Player learnt = player_that_fits(*plan_, checkpoint, args);
   policies_.push_back({name, [this, model = learnt.model](std::size_t) {
                          return make_learnt_policy(config_, model);

@@ -10,6 +10,7 @@
 
 #include "domains/booking/dispatch/plan_table.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/text.h"
 #include "penstock/core/base/text_file.h"
 #include "penstock/core/store/journal.h"
 #include "penstock/domains/booking/dispatch/checker.h"
@@ -105,7 +106,7 @@ Exit run_check(const CheckArgs& args) {
   const ToldSolution solution =
       read_solution(read_file(args.solution), name_of_file(args.solution));
   const std::vector<std::string> wrong = check(problem, solution);
-  for (const std::string& one : wrong) { fmt::print("{}\n", one); }
+  for (const std::string& one : wrong) { fmt::print("{}\n", printable(one)); }
   if (!wrong.empty()) { return Exit::bad_data; }
   fmt::print("keeps all rules, cost {}\n", cost_of(problem, solution) / kUnit);
   return Exit::ok;

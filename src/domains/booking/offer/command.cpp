@@ -16,6 +16,7 @@
 #include "penstock/domains/booking/neural/neural_oracle.h"
 #include "penstock/domains/booking/offer/offer.h"
 #include "penstock/domains/booking/offer/server.h"
+#include "penstock/tools/http/server.h"
 
 namespace penstock::booking {
 namespace {
@@ -24,6 +25,7 @@ struct OfferArgs {
   std::string file = "-";
   std::string oracle = "rr-50";
   int port = -1;  // not to serve
+  double deadline_s = http::Limits().work_s;
 };
 
 std::string read_query(const std::string& file) {
@@ -79,7 +81,7 @@ Exit run_offer(const OfferArgs& args) {
     return Exit::ok;
   }
   serve_offers(
-      args.port, [&](const std::string& body) { return answers(body, "request"); },
+      args.port, args.deadline_s, [&](const std::string& body) { return answers(body, "request"); },
       [](int port) {
         fmt::print("http://127.0.0.1:{}/offer\n", port);
         std::fflush(stdout);
@@ -98,6 +100,9 @@ std::function<Exit()> add_offer_options(Options& verb) {
   verb.add("--serve", args->port, "answer POST /offer on this port of 127.0.0.1; 0: any free one")
       .within(0, 65535)
       .excludes(file);
+  verb.add("--deadline", args->deadline_s,
+           "seconds that a request of --serve may take; then it is told 503")
+      .within(0.001, 1e6);
   return [args] { return run_offer(*args); };
 }
 

@@ -15,9 +15,10 @@ http::Response health(const http::Request& /*request*/) {
 
 }  // namespace
 
-void serve_offers(int port, const std::function<std::string(const std::string&)>& answer,
+void serve_offers(int port, double deadline_s,
+                  const std::function<std::string(const std::string&)>& answer,
                   const std::function<void(int)>& ready) {
-  http::Server server({.num_workers = kOfferWorkers});
+  http::Server server({.num_workers = kOfferWorkers, .work_s = deadline_s});
   server.answer_at_once("GET", "/health", health);
   server.answer_by_worker("POST", "/offer", [&](const http::Request& request) -> http::Response {
     try {

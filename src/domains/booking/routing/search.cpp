@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "domains/booking/routing/insertion.h"
+#include "penstock/core/base/deadline.h"
 #include "penstock/core/base/shuffle.h"
 
 namespace penstock::booking {
@@ -17,6 +18,7 @@ constexpr std::uint32_t kMostRemoved = 12;
 
 void relocate(RouteSet& routes, std::span<const std::int32_t> requests) {
   for (bool improved = true; improved;) {
+    check_deadline();
     improved = false;
     for (const std::int32_t request : requests) {
       const Insertion old = routes.remove(request);
@@ -34,6 +36,7 @@ void RuinRecreate::improve(RouteSet& routes, std::span<const std::int32_t> reque
   if (requests.size() < 2) { return; }
   const std::uint32_t count = requests.size();
   for (std::int32_t round = 0; round < rounds; ++round) {
+    check_deadline();
     const Cost before = routes.cost();
     const std::int32_t centre = requests[random.below(count)];
     const std::size_t size =

@@ -32,6 +32,7 @@ constexpr std::size_t kServiceWorkers = 8;  // they wait for the disk
 struct ServeArgs {
   ServiceConfig config;
   int port = 0;
+  double deadline_s = http::Limits().work_s;
 };
 
 /// What a dispatcher sees; it asks the same calls as every other program.
@@ -70,7 +71,7 @@ void add_routes(http::Server& server, Service& service) {
 
 Exit serve(const ServeArgs& args) {
   Service service(args.config);
-  http::Server server({.num_workers = kServiceWorkers});
+  http::Server server({.num_workers = kServiceWorkers, .work_s = args.deadline_s});
   add_routes(server, service);
   fmt::print("http://127.0.0.1:{}\n", server.listen(args.port));
   std::fflush(stdout);
@@ -92,6 +93,9 @@ std::function<Exit()> add_serve_options(Options& verb) {
            "where bookings are kept: a file, made if it is missing, or postgresql://...")
       .required();
   verb.add("--port", args->port, "the port of 127.0.0.1; 0: any free one").within(0, 65535);
+  verb.add("--deadline", args->deadline_s,
+           "seconds that a call may take; then it is told 503, and may have been carried out")
+      .within(0.001, 1e6);
   verb.add("--tastes", args->config.tastes,
            "what customers like, as `backtest --tastes` writes it; without it nothing is known");
   verb.add("--policy", args->config.policy,

@@ -11,6 +11,7 @@
 
 #include "penstock/core/act/actor.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/core/base/note.h"
 #include "penstock/domains/cage2/sim/blue_view.h"
 #include "penstock/domains/cage2/sim/defender.h"
 #include "penstock/domains/cage2/sim/game_env.h"
@@ -141,8 +142,7 @@ BluePlayer scripted_blue(const std::string& name) {
 BluePlayer trained_blue(const BlueChoice& choice, const Catalog& catalog) {
   BluePlayer player;
   player.run = std::make_unique<TrainedRun>(
-      open_run({.dir = choice.name, .checkpoint = choice.checkpoint}, catalog,
-               [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); }));
+      open_run({.dir = choice.name, .checkpoint = choice.checkpoint}, catalog, print_note));
   take_env(*player.run, player);
   take_order(choice, player);
   player.blue = std::make_unique<Trained>(*player.run, choice.sampled,

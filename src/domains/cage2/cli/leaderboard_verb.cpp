@@ -7,6 +7,7 @@
 
 #include "domains/cage2/cli/verbs.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/base/note.h"
 #include "penstock/domains/cage2/workflow/board_summary.h"
 
 namespace penstock::cage2 {
@@ -75,12 +76,11 @@ Changes sort_changes(const Settings& changes) {
 
 void score_run(const BoardArgs& args, const std::string& dir, const Catalog& catalog,
                Scores& scores) {
-  const auto note = [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); };
   RunChoice choice = args.run;
   choice.dir = dir;
   const Changes changes = sort_changes(args.changes);
   choice.changes = changes.of_run;
-  const TrainedRun run = open_run(choice, catalog, note);
+  const TrainedRun run = open_run(choice, catalog, print_note);
   Simulator::Config game = board_rules(args.rules, wrapper_of(run));
   std::vector<Field> fields = fields_of(game, "env.");
   penstock::apply(fields, changes.of_game);

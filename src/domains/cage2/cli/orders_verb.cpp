@@ -6,6 +6,7 @@
 
 #include "domains/cage2/cli/verbs.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/base/note.h"
 #include "penstock/domains/cage2/search/games.h"
 #include "penstock/domains/cage2/search/order.h"
 #include "penstock/domains/cage2/sim/keys.h"
@@ -50,8 +51,7 @@ std::set<Order> orders_against(const TrainedRun& run, const std::string& red) {
 }
 
 std::vector<OrderRow> play_all_orders(const OrdersArgs& args, const Catalog& catalog) {
-  const auto note = [](const std::string& text) { fmt::print(stderr, "penstock: {}\n", text); };
-  const TrainedRun run = open_run(args.run, catalog, note);
+  const TrainedRun run = open_run(args.run, catalog, print_note);
   const std::vector<std::string> both = {"bline", "meander"};
   std::vector<OrderRow> rows;
   for (const std::string& red : args.reds.empty() ? both : args.reds) {

@@ -15,6 +15,7 @@
 #include "domains/cage2/cli/verbs.h"
 #include "penstock/core/base/config.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/base/text.h"
 #include "penstock/core/store/journal.h"
 
 namespace penstock::cage2 {
@@ -97,9 +98,9 @@ void draw(const PlayArgs& args, const Scene& scene) {
 void print_episode(const PlayArgs& args, const Scene& scene) {
   if (args.episodes == 1) {
     fmt::print("{}{}", scene.step == 0 ? "" : "\n",
-               scene.step == 0 ? scene.title + "\n" : story(scene, args.all_hosts));
+               printable(scene.step == 0 ? scene.title + "\n" : story(scene, args.all_hosts)));
   } else if (scene.step == scene.num_steps) {
-    fmt::print("{}: return {}\n", scene.title, reward_text(scene.total_tenths));
+    fmt::print("{}: return {}\n", printable(scene.title), reward_text(scene.total_tenths));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "domains/cage2/cli/verbs.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/base/text.h"
 #include "penstock/domains/cage2/sim/replay.h"
 
 namespace penstock::cage2 {
@@ -19,7 +20,7 @@ void print_text(const ReplayReport& report) {
       "{} steps of {} episodes in {} files: {} observations, {} rewards and {} read-outs differ\n",
       report.steps, report.episodes, report.files, report.observation_mismatches,
       report.reward_mismatches, report.field_mismatches);
-  for (const std::string& example : report.examples) { fmt::print("  {}\n", example); }
+  for (const std::string& example : report.examples) { fmt::print("  {}\n", printable(example)); }
 }
 
 void print_json(const ReplayReport& report) {

@@ -1,6 +1,7 @@
 #include "penstock/core/store/run_dir.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -136,6 +137,21 @@ TEST_CASE("rewind drops later and torn lines, and logging goes on behind the res
   log(run, 4);
   CHECK(slurp(dir / "a/metrics.jsonl") == line(1, "0.5") + line(2, "1.0") + line(4, "2.0"));
   CHECK(num_event_files(dir / "a") == 2);
+}
+
+TEST_CASE("rewind copies a log of many blocks, and nothing of lines that no run writes") {
+  const TempDir dir;
+  RunDir run(dir / "a", Open::fresh);
+  log(run, 1);
+  std::string many;
+  for (int i = 0; i < 10'000; ++i) { many += line(1, std::to_string(i)); }
+  const std::string endless = "{\"step\":1,\"x\":\"" + std::string(3'000'000, 'x') + "\"}\n";
+  spill(dir / "a/metrics.jsonl", many + endless + many);
+  run.rewind(2);
+  CHECK(slurp(dir / "a/metrics.jsonl") == many + many);
+  fs::remove(dir / "a/metrics.jsonl");
+  REQUIRE(::mkfifo((dir / "a/metrics.jsonl").c_str(), 0600) == 0);
+  CHECK_THROWS_AS(run.rewind(2), IoError);
 }
 
 TEST_CASE("rewind before anything was logged is fine") {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "peer.h"
+#include "penstock/core/base/deadline.h"
 #include "penstock/core/base/errors.h"
 
 using namespace penstock::http;
@@ -24,6 +25,9 @@ class Running {
     server_.answer_by_worker("POST", "/slow", [this](const Request&) {
       open_.wait();
       return Response{.body = "s"};
+    });
+    server_.answer_by_worker("POST", "/search", [](const Request&) -> Response {
+      while (true) { penstock::check_deadline(); }
     });
     server_.answer_by_worker("POST", "/fails", [](const Request&) -> Response {
       throw std::runtime_error("it \xff fails");
@@ -141,6 +145,29 @@ TEST_CASE("a request that does not arrive in time is told so; an idle connection
   CHECK(contains(told, "{\"error\":\"the request did not arrive within 0.1 s\"}"));
   CHECK(slow.answer().empty());
   CHECK(server.peer().answer().empty());
+}
+
+TEST_CASE(
+    "who waits for too long is told so, and work that nobody waits for is not begun or ends") {
+  Running server({.num_workers = 1, .work_s = 0.2});
+  Peer first = server.peer();
+  Peer second = server.peer();
+  first.ask("POST", "/slow");
+  server.wait_for("requests_running 1");
+  second.ask("POST", "/search");
+  for (Peer* peer : {&first, &second}) {
+    const std::string told = peer->answer();
+    CHECK(contains(told, "HTTP/1.1 503 "));
+    CHECK(contains(told, "Retry-After: 1\r\n"));
+    CHECK(contains(told, "{\"error\":\"no answer within 0.2 s\"}"));
+    CHECK(peer->answer().empty());  // closed
+  }
+  server.open();
+  server.wait_for("requests_running 0");
+  Peer third = server.peer();
+  third.ask("POST", "/search");
+  CHECK(third.status() == 503);
+  CHECK(server.stop());  // the handler has ended too
 }
 
 TEST_CASE("a connection too many closes the one that was silent for longest") {
