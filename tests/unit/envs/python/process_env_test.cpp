@@ -438,6 +438,7 @@ TEST_CASE("an env of Python whose action has no width is refused with its name a
   const fs::path python =
       fs::temp_directory_path() / ("penstock-flat-" + std::to_string(::getpid()));
   std::ofstream(python) << R"(#!/bin/sh
+[ "$1 $2 $3" = "-P -m penstock_worker" ] || exit 1
 read request <&5
 printf '%s%s\n' '{"parts": [{"name": "obs", "shape": [2]}], "step_s": 1e-6, "action": ' \
   '{"kind": "box", "low": [-1, 2], "high": [1, 2], "masked": false}}' >&5
