@@ -1,6 +1,6 @@
 # What fuzz/run and fuzz/coverage share: the targets, the sources and libraries of each, and how they are compiled. Sourced.
 # A target is fuzz_TARGET.cpp, corpus/TARGET and, where words help, dictionaries/TARGET.dict.
-all_targets=(safetensors config scenario npz routing offer dispatch json manifest policy journal metrics state demonstrations replay options http)
+all_targets=(safetensors config scenario npz routing offer dispatch json manifest policy journal metrics state demonstrations replay options http service)
 
 store=(src/core/base/{check,errors,json,text}.cpp src/core/store/{atomic_file,xxh3,safetensors,safetensors_header,safetensors_layout}.cpp)
 env=(src/core/base/{archive,check,config,errors,json,limits,random,text,text_file,thread_pool,toml_limits}.cpp src/core/env/{batched_env,spec,vec_env}.cpp)
@@ -27,6 +27,7 @@ sources_of() (
     replay) echo src/core/base/{check,errors,json}.cpp src/core/env/spec.cpp src/app/cli/replay_file.cpp ;;
     options) echo src/core/base/{errors,options}.cpp ;;
     http) echo src/tools/http/{request_reader,local_site}.cpp ;;
+    service) echo src/core/base/{errors,json,text}.cpp src/domains/booking/routing/json_field.cpp src/domains/booking/dispatch/problem.cpp src/domains/booking/selling/forecast.cpp src/domains/booking/service/call.cpp ;;
     *) echo "fuzz: unknown target '$1', one of: ${all_targets[*]}" >&2; exit 2 ;;
   esac
 )
@@ -51,6 +52,7 @@ readers_of() {
     replay) echo src/app/cli/replay_file.cpp ;;
     options) echo src/core/base/options.cpp ;;
     http) echo src/tools/http/{request_reader,local_site}.cpp ;;
+    service) echo src/domains/booking/service/call.cpp src/domains/booking/selling/forecast.cpp ;;
   esac
 }
 

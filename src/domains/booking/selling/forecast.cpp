@@ -25,7 +25,7 @@ Forecast read_forecast(const JsonField& field) {
   read("most_fee", 0, kMostMoney, forecast.most_fee);
   read("fee_step", kLeast, kMostMoney, forecast.fee_step);
   if (forecast.closes_h >= forecast.opens_h) {
-    field.fail("\"closes_h\" should be less than \"opens_h\": hours before the day begins");
+    field.fail(R"("closes_h" should be less than "opens_h": hours before the day begins)");
   }
   return forecast;
 }
