@@ -35,16 +35,11 @@ class Browser:
     def __enter__(self):
         self.profile = tempfile.TemporaryDirectory()
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        port = next(int(found[1]) for line in self.driver.stdout if (found := re.search(r"successfully on port (\d+)", line)))
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2 * WAIT_S)
-        options = {"binary": shutil.which("chromium"),
-                   "args": [*FLAGS, f"--user-data-dir={self.profile.name}"]}
-        session = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options}}})
-        self.session = f"/session/{session['sessionId']}"
-        self.tell("timeouts", {"implicit": 1000 * WAIT_S})  # to find something waits for it
-        # A window is never narrower than 500, a phone is.
-        phone = {"width": self.size[0], "height": self.size[1], "deviceScaleFactor": 1, "mobile": False}
-        self.tell("goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": phone})
+        try:
+            self.begin()
+        except BaseException:
+            self.end()
+            raise
         return self
 
     def __exit__(self, *_):
@@ -52,10 +47,24 @@ class Browser:
             self.ask("DELETE", self.session)
         finally:
             self.connection.close()
-            self.driver.terminate()
-            self.driver.wait()
-            self.driver.stdout.close()
-            self.profile.cleanup()
+            self.end()
+
+    def begin(self):
+        port = next(int(found[1]) for line in self.driver.stdout if (found := re.search(r"successfully on port (\d+)", line)))
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2 * WAIT_S)
+        options = {"binary": shutil.which("chromium"), "args": [*FLAGS, f"--user-data-dir={self.profile.name}"]}
+        session = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options}}})
+        self.session = f"/session/{session['sessionId']}"
+        self.tell("timeouts", {"implicit": 1000 * WAIT_S})  # to find something waits for it
+        # A window is never narrower than 500, a phone is.
+        phone = {"width": self.size[0], "height": self.size[1], "deviceScaleFactor": 1, "mobile": False}
+        self.tell("goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": phone})
+
+    def end(self):
+        self.driver.terminate()
+        self.driver.wait()
+        self.driver.stdout.close()
+        self.profile.cleanup()
 
     def ask(self, method, path, body=None):
         self.connection.request(method, path, body=None if body is None else json.dumps(body), headers={"Content-Type": "application/json"})
