@@ -8,6 +8,7 @@
 #include <set>
 
 #include "domains/booking/demand/replay.h"
+#include "domains/booking/demand/warnings.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/random.h"
 #include "penstock/core/base/student.h"
@@ -112,7 +113,7 @@ class Backtester {
   void add_call(Policy policy, std::size_t day, std::size_t call, const Quoted& quoted,
                 Sums& sums) const;
   OffPolicy check(Policy policy) const;
-  void warn(const Backtest& told, const Course& facts, std::vector<std::string>& warnings) const;
+  [[nodiscard]] LogGaps gaps(const Course& facts) const;
 
   const std::vector<LoggedCall>& calls_;
   const dispatch::Problem& fleet_;
@@ -410,73 +411,15 @@ OffPolicy Backtester::check(Policy policy) const {
           .matched = sums.matched};
 }
 
-void Backtester::warn(const Backtest& told, const Course& facts,
-                      std::vector<std::string>& warnings) const {
-  constexpr double kFewEffective = 30;
-  const auto say = [&](std::string text) { warnings.push_back(std::move(text)); };
-  if (facts.refused > 0) {
-    say(
-        fmt::format("{} logged bookings do not fit the fleet and are left out: is it the fleet of "
-                    "the log?",
-                    facts.refused));
-  }
-  for (const TasteFit& fit : fits_) {
-    if (fit.fits[0].converged || fit.fits.size() > 1) { continue; }
-    say("everybody answers alike: the log cannot tell what makes customers say no");
-    break;
-  }
-  if (!told.fit.known[kFee]) {
-    say("fees never differ: what an incentive would do is not known, and none is given");
-  }
-  if (told.fit.known[kFee] && told.fit.worth[kFee] >= 0) {
-    say("customers seem to like fees: something that the log does not tell goes with them; no "
-        "incentive is given");
-  }
-  if (trained_ != nullptr && !can_sell()) {
-    say("the policy is left out: on some days the log does not tell what fees do");
-  }
-  if (told.bias.low > 0 || told.bias.high < 0) {
-    say(
-        fmt::format("of the menus that were shown the model says {:+.2f} a day more than they "
-                    "earned: take its other figures with that error",
-                    told.bias.mean));
-  }
-  if (left_out_ > 0) {
-    say(fmt::format("calls have more than {} slots on their dates; the rest is left out",
-                    kMaxSlots));
-  }
-  bool checked = false;
-  for (const PolicyResult& policy : told.policies) {
-    if (policy.unseen > 0) {
-      say(
-          fmt::format("{}: {:.1f} % of the slots it shows are at times that nobody was shown "
-                      "before: the log does not know what customers say to them",
-                      policy.name, 100 * policy.unseen));
-    }
-    if (policy.untold > 0) {
-      say(
-          fmt::format("{}: {:.1f} % of the fees it asks are beyond those that were asked before: "
-                      "the log does not know what customers say to them",
-                      policy.name, 100 * policy.untold));
-    }
-    if (!policy.check) { continue; }
-    checked = true;
-    if (policy.check->effective < kFewEffective) {
-      say(
-          fmt::format("{}: only {} calls were shown what it would show, worth {:.0f}: its figures "
-                      "are the model's word",
-                      policy.name, policy.check->matched, policy.check->effective));
-    } else if (policy.check->difference.low > 0 || policy.check->difference.high < 0) {
-      say(
-          fmt::format("{}: the model says {:+.2f} a day more than the calls that were shown the "
-                      "same",
-                      policy.name, policy.check->difference.mean));
-    }
-  }
-  if (!checked) {
-    say("the log tells no propensity: that offers were drawn by chance is not known, and nothing "
-        "but the model speaks for policies other than the logged one");
-  }
+/// What a reader must know who was not there.
+LogGaps Backtester::gaps(const Course& facts) const {
+  const auto all_alike = [](const TasteFit& fit) {
+    return !fit.fits[0].converged && fit.fits.size() == 1;
+  };
+  return {.refused = facts.refused,
+          .left_out = left_out_,
+          .answers_alike = std::any_of(fits_.begin(), fits_.end(), all_alike),
+          .cannot_sell = trained_ != nullptr && !can_sell()};
 }
 
 Backtest Backtester::run() {
@@ -502,7 +445,7 @@ Backtest Backtester::run() {
     if (randomised) { result.check = check(policy); }
     told.policies.push_back(std::move(result));
   }
-  warn(told, facts, told.warnings);
+  told.warnings = warnings_of(told, gaps(facts));
   return told;
 }
 
