@@ -18,7 +18,8 @@ from penstock_worker.strangers import opened, parse_json, read_text
 from penstock._base import DataError
 from penstock._values import flat, parse_toml
 
-CHUNK = 1 << 20  # bytes read at once, and more than any line has
+CHUNK = 1 << 20  # bytes read at once
+LONGEST = 1 << 20  # bytes, more than any line of a run has
 WINDOW = 100  # episodes in the running mean that run.stop_at_reward looks at
 
 
@@ -144,7 +145,7 @@ class Tail:
             while chunk := file.read(CHUNK):
                 self._at += len(chunk)
                 *lines, self._torn = (self._torn + chunk).split(b"\n")
-                if len(self._torn) > CHUNK:
+                if len(self._torn) > LONGEST:
                     self._torn = b"\0"  # so that what comes is no line of a run
                 yield [row for line in lines if (row := self._row(line)) is not None]
 

@@ -10,7 +10,7 @@ import numpy as np
 import penstock
 import pytest
 from penstock import _base, optuna, trackers
-from penstock._follow import CHUNK, Run, Tail
+from penstock._follow import LONGEST, Run, Tail
 from penstock._values import parse_toml
 from penstock_worker import strangers
 
@@ -104,10 +104,10 @@ def test_strange_lines_of_metrics_are_left_out(strange_run):
     tail = Tail(Run(strange_run))
     assert [(row.step, row.values["a"]) for rows in tail.batches() for row in rows][0] == (1, 2)
     path.write_text("")
-    path.write_text(path.read_text() + '{"step": 1, "a": 2}\n' + "x" * (5 * CHUNK))
+    path.write_text(path.read_text() + '{"step": 1, "a": 2}\n' + "x" * (5 * LONGEST))
     tail = Tail(Run(strange_run))
     assert [row.step for rows in tail.batches() for row in rows] == [1]
-    assert len(tail._torn) <= CHUNK
+    assert len(tail._torn) <= LONGEST
     with path.open("a") as file:
         file.write('"}\n{"step": 7, "a": null}\n')
     (row,) = (row for rows in tail.batches() for row in rows)

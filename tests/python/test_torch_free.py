@@ -148,7 +148,7 @@ def test_python_envs_are_checked_and_stepped_in_workers(free):
 
 
 @pytest.mark.parametrize("code", ["penstock.PPO", "penstock.Config", "penstock.EvalResult", "from penstock import PPO",
-                                  "import penstock.ppo", "import penstock.cage2", "import penstock.booking"])
+                                  "import penstock.ppo", "import penstock.cage2"])
 def test_what_trains_names_the_remedy(free, code):
     said = free.error(f"import penstock\n{code}")
     assert said.startswith("ImportError: ") and REMEDY in said and "No module named 'torch'" in said
