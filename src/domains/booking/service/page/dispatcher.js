@@ -98,13 +98,19 @@ function draw_times() {
 }
 
 // ---- What is booked
+
+// o2 before o10.
+function by_number(bookings) {
+  return [...bookings].sort((a, b) => a.id.localeCompare(b.id, undefined, {numeric: true}));
+}
+
 function draw_rest() {
   const hours_driven = plan.driving_min / 60;
   const tile = (value, text) => { const made = document.createElement("div"); made.className = "tile"; const b = document.createElement("b"), s = document.createElement("span"); b.textContent = value; s.textContent = text; made.append(b, s); return made; };
   $("tiles").replaceChildren(tile(plan.bookings.length, "bookings and holds"), tile(`${plan.vehicles_used} of ${plan.routes.length}`, "vehicles"),
                              tile(`${plan.km.toFixed(1)} km`, "driven"), tile(`${hours_driven.toFixed(1)} h`, "of driving"), tile(money(plan.cost), "cost, in the fleet's units"));
   const act = (verb, id) => async () => { try { await tell("POST", `/v1/plans/${name()}/${verb}`, { id }); say(`${id}: ${verb} done`); } catch (error) { say(error.message, true); } await load(); };
-  $("bookings").replaceChildren(row(["booking", "state", "vehicle", "promised", ""], "th"), ...plan.bookings.map((b) => {
+  $("bookings").replaceChildren(row(["booking", "state", "vehicle", "promised", ""], "th"), ...by_number(plan.bookings).map((b) => {
     const buttons = document.createElement("span");
     if (b.state === "held") buttons.append(button("Book", act("commit", b.id)), " ", button("Let go", act("decline", b.id)));
     else buttons.append(button("Cancel", act("cancel", b.id)));
