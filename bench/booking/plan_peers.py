@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """`penstock booking plan` beside PyVRP, OR-tools and VROOM, on the same matrices of whole numbers, at equal CPU seconds.
 
-    python -m venv peers && peers/bin/pip install 'pyvrp==0.14.*' 'ortools==9.15.*' 'pyvroom==1.15.*'
-    PENSTOCK_EXE=build/ci/penstock peers/bin/python bench/booking/plan_peers.py [--seconds 3] [--only ours,pyvrp] [--instances R101,mixed-1]
+    python -m venv peers && peers/bin/pip install 'pyvrp==0.14.*' 'ortools==9.15.*' 'pyvroom==1.15.*' scipy
+    PENSTOCK_EXE=build/ci/penstock peers/bin/python bench/booking/plan_peers.py [--seconds 3] [--sample 12] [--seeds 1,2,3] [--only ours,pyvrp] [--instances R101,mixed-1]
 
-Benchmarks lie in $PENSTOCK_ROUTING_DATA. All solvers use one thread, and one runs at a time. PyVRP and OR-tools are stopped by the CPU time of their
+Of each kind (Solomon, Li & Lim of 50 shipments, ORTEC, mixed fleets) --sample instances are played, spread evenly over the sorted names. Seeds are those of the
+searches of ours and PyVRP; the others have none, and play once. Benchmarks lie in $PENSTOCK_ROUTING_DATA. All solvers use one thread, and one runs at a time. PyVRP and OR-tools are stopped by the CPU time of their
 process; ours and VROOM know the wall clock only, so a run that got less CPU than it should is repeated with a longer limit. VROOM stops by itself when
-it is done. Prints a table of costs and gaps to the best, in Markdown.
+it is done. Prints a table of costs (means over seeds) and gaps to the best of the others, in Markdown, and the mean gap of each kind with its 95 % interval.
 """
 import argparse
 import collections
@@ -17,6 +18,7 @@ import os
 import pathlib
 import random
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,8 +27,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("PENSTOCK_ROUTING_DATA", ROOT.parent / "shared" / "data" / "routing"))
 EXE = os.environ.get("PENSTOCK_EXE", str(ROOT / "build" / "ci" / "penstock"))
-FILES = ["solomon100/R101.txt", "solomon100/R201.txt", "solomon100/C108.txt", "solomon100/RC208.txt", "lilim_pdptw/lr101.txt",
-         "lilim_pdptw/lrc201.txt", "ortec/ORTEC-VRPTW-ASYM-05362619-d1-n212-k20.txt"]
+KINDS = {"solomon": "solomon100/*.txt", "lilim": "lilim_pdptw/l*[12][0-9][0-9].txt", "ortec": "ortec/*.txt"}
+SEEDED = ("ours", "pyvrp")
 FORBIDDEN = 10_000_000
 
 
@@ -65,7 +67,7 @@ def window(thing):
     return thing.get("time_windows", [[0, 10**8]])[0]
 
 
-def pyvrp_cost(problem, seconds):
+def pyvrp_cost(problem, seconds, seed):
     from pyvrp import Model, solve
 
     model, size = Model(), len(problem.seconds)
@@ -97,12 +99,12 @@ def pyvrp_cost(problem, seconds):
                     allowed = needs.get(j, set()) <= set(skills)
                     model.add_edge(places[i], places[j], problem.costs[i][j] if allowed else FORBIDDEN, problem.seconds[i][j], profile=profile)
     begin = time.process_time()
-    result = solve(model.data(), stop=lambda _: time.process_time() - begin > seconds, seed=1, display=False, collect_stats=False)
+    result = solve(model.data(), stop=lambda _: time.process_time() - begin > seconds, seed=seed, display=False, collect_stats=False)
     found = result.best.distance() if result.is_feasible() else None
     return None if found is None or found >= FORBIDDEN else found
 
 
-def ortools_cost(problem, seconds):
+def ortools_cost(problem, seconds, _):
     from ortools.constraint_solver import pywrapcp, routing_enums_pb2
 
     tasks = [(job, job) for job in problem.jobs]
@@ -158,7 +160,7 @@ def until_fair(run, seconds):
     return cost
 
 
-def vroom_cost(problem, seconds):
+def vroom_cost(problem, seconds, _):
     import vroom
 
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -174,14 +176,14 @@ def vroom_cost(problem, seconds):
         return until_fair(run, seconds)
 
 
-def our_cost(problem, seconds):
+def our_cost(problem, seconds, seed):
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(problem.data, file)
         file.flush()
 
         def run(limit):
             begin, cpu = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-            done = subprocess.run([EXE, "booking", "plan", file.name, "--seconds", str(limit), "--json"], capture_output=True, text=True, check=True)
+            done = subprocess.run([EXE, "booking", "plan", file.name, "--seconds", str(limit), "--seed", str(seed), "--json"], capture_output=True, text=True, check=True)
             after, told = resource.getrusage(resource.RUSAGE_CHILDREN), json.loads(done.stdout)
             return None if told["unserved"] else told["cost"], after.ru_utime - cpu.ru_utime, time.monotonic() - begin
 
@@ -191,36 +193,60 @@ def our_cost(problem, seconds):
 SOLVERS = {"ours": our_cost, "pyvrp": pyvrp_cost, "ortools": ortools_cost, "vroom": vroom_cost}
 
 
-def instances():
-    for file in FILES:
-        name = pathlib.Path(file).stem
-        done = subprocess.run([EXE, "booking", "convert", str(DATA / file)], capture_output=True, text=True, check=True)
-        yield name, Problem(json.loads(done.stdout))
-    for seed in (1, 2, 3):
-        yield f"mixed-{seed}", Problem(mixed(seed))
+def spread(items, count):
+    return [items[i * len(items) // count] for i in range(min(count, len(items)))]
+
+
+def instances(sample):
+    """(kind, name, problem)."""
+    for kind, pattern in KINDS.items():
+        for file in spread(sorted(DATA.glob(pattern)), sample):
+            done = subprocess.run([EXE, "booking", "convert", str(file)], capture_output=True, text=True, check=True)
+            yield kind, file.stem, Problem(json.loads(done.stdout))
+    for seed in range(1, sample + 1):
+        yield "mixed", f"mixed-{seed}", Problem(mixed(seed))
+
+
+def mean_cost(solver, problem, seconds, seeds):
+    """None where one of the seeds has no plan that serves all."""
+    costs = [SOLVERS[solver](problem, seconds, seed) for seed in (seeds if solver in SEEDED else seeds[:1])]
+    return None if None in costs else statistics.mean(costs)
+
+
+def interval(gaps):
+    """Half of the 95 % interval of the mean, by Student."""
+    from scipy.stats import t as student_t
+
+    if len(gaps) < 2:
+        return math.inf
+    return student_t.ppf(0.975, len(gaps) - 1) * statistics.stdev(gaps) / math.sqrt(len(gaps))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--sample", type=int, default=3)
+    parser.add_argument("--seeds", default="1")
     parser.add_argument("--only", default=",".join(SOLVERS))
     parser.add_argument("--instances", default="")
     args = parser.parse_args()
-    names, wanted = args.only.split(","), set(filter(None, args.instances.split(",")))
-    print(f"| instance | {' | '.join(names)} | ours to the best |\n|---|{'---|' * (len(names) + 1)}")
-    gaps = []
-    for name, problem in instances():
+    names, wanted, seeds = args.only.split(","), set(filter(None, args.instances.split(","))), [int(s) for s in args.seeds.split(",")]
+    print(f"| kind | instance | {' | '.join(names)} | ours to the best of the others |\n|---|---|{'---|' * (len(names) + 1)}")
+    gaps = collections.defaultdict(list)
+    for kind, name, problem in instances(args.sample):
         if wanted and name not in wanted:
             continue
-        costs = {solver: SOLVERS[solver](problem, args.seconds) for solver in names}
-        best = min((c for c in costs.values() if c is not None), default=None)
+        costs = {solver: mean_cost(solver, problem, args.seconds, seeds) for solver in names}
+        best = min((cost for solver, cost in costs.items() if solver != "ours" and cost is not None), default=None)
         ours = costs.get("ours")
         gap = None if ours is None or not best else 100 * (ours / best - 1)
-        gaps += [] if gap is None else [gap]
-        cells = " | ".join("none" if costs[n] is None else f"{costs[n]}" for n in names)
-        print(f"| {name} | {cells} | {'none' if gap is None else f'{gap:+.2f} %'} |", flush=True)
-    if gaps:
-        print(f"\nmean gap of ours to the best: {sum(gaps) / len(gaps):+.2f} % over {len(gaps)} instances, {args.seconds} CPU s each")
+        gaps[kind] += [] if gap is None else [gap]
+        cells = " | ".join("none" if costs[n] is None else f"{costs[n]:.0f}" for n in names)
+        print(f"| {kind} | {name} | {cells} | {'none' if gap is None else f'{gap:+.2f} %'} |", flush=True)
+    gaps["all"] = [gap for some in gaps.values() for gap in some]
+    for kind, some in gaps.items():
+        if some:
+            print(f"\n{kind}: mean gap {statistics.mean(some):+.2f} % ± {interval(some):.2f} over {len(some)} instances, {args.seconds} CPU s each")
 
 
 if __name__ == "__main__":
