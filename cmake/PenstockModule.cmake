@@ -143,6 +143,7 @@ function(penstock_module folder)
     # A plugin made of these archives exports its own names, not theirs. Torch code goes without: one precompiled
     # header serves it and the programs.
     set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden)
+    target_compile_options(${target} PRIVATE ${PENSTOCK_FUZZ_FLAGS})
   endif()
   if(PENSTOCK_UNITY AND NOT arg_APART)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
