@@ -30,6 +30,7 @@ readers_of() {
     journal) echo src/core/store/journal.cpp src/domains/cage2/search/workflow_json.cpp ;;
     metrics) echo src/core/store/run_dir.cpp ;;
     state) echo include/penstock/core/base/archive.h src/core/env/batched_env.cpp src/envs/classic/{acrobot,mountain_car,pendulum}.cpp src/domains/cage2/sim/{memory,simulator,workflow,world}.cpp src/domains/booking/env/{booking,dvrptw_env}.cpp ;;
+    run_state) echo src/core/train/run_state.cpp ;;
     demonstrations) echo src/domains/booking/neural/train/demonstrations.cpp ;;
     replay) echo src/app/cli/replay_file.cpp ;;
     options) echo src/core/base/options.cpp ;;

@@ -37,7 +37,7 @@ class EnvKeys(TypedDict, total=False):
     hosts: Sequence[int]
     memory: bool
     macro: bool
-    mask: Literal["none", "known", "bayes", "learnt"]
+    mask: Literal["none", "legal", "order", "known", "bayes", "learnt"]
     num_hypotheses: int
     order: str
     compliance_rule: Literal["A", "B"]
@@ -150,7 +150,7 @@ class EnvSection(object):
     hosts: Sequence[int]
     memory: bool
     macro: bool
-    mask: Literal["none", "known", "bayes", "learnt"]
+    mask: Literal["none", "legal", "order", "known", "bayes", "learnt"]
     num_hypotheses: int
     order: str
     compliance_rule: Literal["A", "B"]

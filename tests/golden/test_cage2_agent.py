@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,13 +21,15 @@ SMALL = ("--num-envs", 32, "--threads", 1, "--seed", 3, "--set", "run.eval_episo
 
 ORDER = "user,op_server,enterprise,op_host,defender"
 BY_ORDER = {"cage2_workflow": ("--order", ORDER)}  # what a policy for all orders must be told
-NAMES = ["cage2_defender", "cage2", "cage2_workflow", "masked", "remembers"]
+HOSTS = ["Defender", *(f"Enterprise{i}" for i in range(3)), *(f"Op_Host{i}" for i in range(3)), "Op_Server0",
+         *(f"User{i}" for i in range(5))]  # numbered alphabetically
+NAMES = ["cage2_defender", "cage2", "cage2_workflow", "masked", "remembers", "believes"]
 
 
 @pytest.fixture(scope="module")
 def runs(penstock, tmp_path_factory):
     """A defender; a policy of plain cage2 with another activation and scaled observations; one for all orders of repairs,
-    masked by them; two of cage2 with a memory and 145 actions, with a mask and without."""
+    masked by them; two of cage2 with a memory and 145 actions, with a mask and without; a defender with beliefs."""
     folder = tmp_path_factory.mktemp("runs")
     penstock("train", "--recipe", "cage2-defender", *SMALL, "--total-timesteps", 48_000, "--run-dir", folder / "cage2_defender")
     penstock("train", "--env", "cage2", *SMALL, "--total-timesteps", 16_384, "--run-dir", folder / "cage2",
@@ -37,6 +40,8 @@ def runs(penstock, tmp_path_factory):
              "--set", "env.memory=true", "--set", "env.mask=legal")
     penstock("train", "--env", "cage2", *SMALL, "--total-timesteps", 4_096, "--run-dir", folder / "remembers", "--set", "env.red=mix",
              "--set", "env.memory=true")
+    penstock("train", "--recipe", "cage2-defender", *SMALL, "--total-timesteps", 32_000, "--run-dir", folder / "believes",
+             "--set", "env.rules=head", "--set", "env.num_hypotheses=8", "--set", "env.green=true")
     return folder
 
 
@@ -179,7 +184,7 @@ def agents(penstock, runs, tmp_path_factory):
 @pytest.mark.parametrize("name", NAMES)
 def test_it_does_what_the_native_policy_does(penstock, runs, agents, name):
     """10,000 observations; only a draw between the two best, in the sixth place, may be decided otherwise."""
-    agent = load_agent(agents / name).Agent()
+    agent = load_agent(agents / name).Agent(penstock=shlex.quote(penstock.exe))
     count = 0
     for red in ("bline", "meander"):
         for episode in episodes_of(penstock, "--blue", runs / name, *BY_ORDER.get(name, ()), "--red", red, "--episodes", 50,
@@ -196,7 +201,7 @@ def test_it_does_what_the_native_policy_does(penstock, runs, agents, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_its_probabilities_are_the_native_ones(penstock, runs, agents, name):
-    agent = load_agent(agents / name).Agent(sampled=True)
+    agent = load_agent(agents / name).Agent(sampled=True, penstock=shlex.quote(penstock.exe))
     worst, count = 0.0, 0
     for episode in episodes_of(penstock, "--blue", runs / name, *BY_ORDER.get(name, ()), "--sampled", "--episodes", 100,
                                "--steps", 100):
@@ -207,6 +212,65 @@ def test_its_probabilities_are_the_native_ones(penstock, runs, agents, name):
             count += 1
         agent.end_episode()
     assert count == 10_000 and worst < 1e-5
+
+
+def test_beliefs_of_a_game_are_told_by_lines(penstock):
+    """As `play --belief` tells them of the same game, and features in that order."""
+    log = penstock.json("cage2", "play", "--blue", "react", "--red", "meander", "--steps", 60, "--belief", 16, "--wrapper", "v2")
+    lines = [{}] + [{"action": step["action"], "success": step["blue_success"], "observation": step["observation"]}
+                    for step in log["episode"]]
+    text = "".join(json.dumps(line) + "\n" for line in lines + lines)
+    done = subprocess.run([penstock.exe, "cage2", "believe", "--set", "env.num_hypotheses=16", "--set", "env.wrapper=v2"], input=text,
+                          capture_output=True, text=True, check=True)
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(told) == 2 * 61 and told[:61] == told[61:]
+    assert [answer["belief"] for answer in told[1:61]] == [step["belief"] for step in log["episode"]]
+    assert not any(answer["lost"] for answer in told)
+    for answer in told[:61]:
+        assert len(answer["features"]) == 56
+        for number, host in enumerate(HOSTS):
+            named = answer["belief"]["hosts"].get(host, {"session": 0, "privileged": 0, "scanned": 0, "next": 0})
+            assert answer["features"][4 * number:4 * number + 4] == pytest.approx(list(named.values()), abs=1e-4)
+        assert answer["features"][52:] == pytest.approx([*answer["belief"]["red"].values(), answer["belief"]["service_down"]], abs=1e-4)
+
+
+@pytest.mark.parametrize("line,words", [
+    ("{", "line 2: "),
+    ("[]", "line 2: expected an object"),
+    ('{"action": 145, "observation": "' + "0" * 52 + '"}', "line 2: action: 145 is not one of the 145"),
+    ('{"action": 1e30, "observation": "' + "0" * 52 + '"}', "line 2: "),
+    ('{"action": 0, "observation": "012"}', "line 2: observation: expected 52 zeros and ones"),
+    ('{"action": 0}', "line 2: "),
+    ('{"action": 0, "success": "yes", "observation": "' + "0" * 52 + '"}', "line 2: "),
+    ("x" * 5000, "line 2: longer than 4095 bytes"),
+    ("\x1b[31m", "line 2: "),
+])
+def test_lines_that_are_no_steps(penstock, line, words):
+    done = subprocess.run([penstock.exe, "cage2", "believe"], input="{}\n" + line + "\n{}\n", capture_output=True, text=True)
+    assert done.returncode == 65 and words in done.stderr and "\x1b" not in done.stderr
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_a_game_that_is_another_one(penstock):
+    """All hosts under attack at once: no hypothesis explains it, which the agent warns about."""
+    text = '{}\n{"action": 0, "observation": "' + "1" * 52 + '"}\n{}\n'
+    done = subprocess.run([penstock.exe, "cage2", "believe"], input=text, capture_output=True, text=True, check=True)
+    assert [json.loads(line)["lost"] for line in done.stdout.splitlines()] == [False, True, False]
+
+
+def test_an_agent_without_what_tells_beliefs(penstock, agents, tmp_path):
+    module = load_agent(agents / "believes")
+    with pytest.raises(RuntimeError, match="no-such-program: .*pip install penstock"):
+        module.Agent(penstock="no-such-program")
+    with pytest.raises(RuntimeError, match="penstock cage2 believe ended"):
+        module.Agent(penstock="false")
+    agent = module.Agent(penstock=shlex.quote(penstock.exe))
+    agent.get_action(np.zeros(52))
+    with pytest.warns(UserWarning, match="nothing explains what was seen"):
+        agent.get_action(np.ones(52))
+    process = agent.beliefs.process
+    del agent
+    assert process.poll() == 0
 
 
 def test_sampled_as_the_run_was_exported(penstock, runs, tmp_path):
@@ -279,11 +343,6 @@ def test_what_an_agent_cannot_know_is_refused(penstock, tmp_path):
     message = penstock("cage2", "export", tmp_path / "run", "--out", tmp_path / "agent", code=2).stderr
     assert "train with env.fix_remove_flag = false" in message and not (tmp_path / "agent").exists()
     penstock("cage2", "play", "--blue", tmp_path / "run", "--steps", 3)
-    penstock("train", "--recipe", "cage2-defender", *SMALL, "--total-timesteps", 3_200, "--run-dir", tmp_path / "believer",
-             "--set", "env.num_hypotheses=8")
-    message = penstock("cage2", "export", tmp_path / "believer", "--out", tmp_path / "agent", code=2).stderr
-    assert "train with env.num_hypotheses = 0" in message and not (tmp_path / "agent").exists()
-    penstock("cage2", "play", "--blue", tmp_path / "believer", "--steps", 3)
     (tmp_path / "file").write_text("")
     assert "not a run directory" in penstock("cage2", "export", tmp_path / "absent", code=65).stderr
 
@@ -351,6 +410,13 @@ def stand_in(penstock, run, folder, extra=0.0, episodes=30, more=()):
 def verify(penstock, run, clone, *args, **options):
     return penstock("cage2", "verify", run, "--cyborg", clone, "--python", sys.executable, "--episodes", 30,
                     "--native-episodes", 200, *args, **options)
+
+
+def test_beliefs_elsewhere(penstock, runs, tmp_path):
+    """Green's scans are a part of the game that the filter reckons with."""
+    clone = stand_in(penstock, runs / "believes", tmp_path / "clone")
+    told = verify(penstock, runs / "believes", clone, "--json", code=None)
+    assert json.loads(told.stdout)["cells"] and "nothing explains" not in told.stderr
 
 
 def test_games_elsewhere_are_held_against_ours(penstock, runs, tmp_path):

@@ -10,6 +10,7 @@
 #include "penstock/app/fleet/fleet.h"
 #include "penstock/core/base/json_value.h"
 #include "penstock/core/base/note.h"
+#include "penstock/core/base/program.h"
 #include "penstock/core/base/text.h"
 #include "penstock/core/base/text_file.h"
 #include "penstock/core/store/journal.h"
@@ -32,21 +33,6 @@ struct FleetArgs {
   bool csv = false;
   bool dry_run = false;
 };
-
-/// The words of this process before "fleet": the executable, or Python with its script.
-std::vector<std::string> own_program() {
-  const std::string line = read_text("/proc/self/cmdline");
-  std::vector<std::string> words;
-  for (std::size_t begin = 0; begin < line.size();) {
-    const std::size_t end = line.find('\0', begin);
-    const std::string word = line.substr(begin, end - begin);
-    if (word == "fleet" && !words.empty()) { break; }
-    words.push_back(word);
-    begin = end + 1;
-  }
-  if (words.size() == 1) { words[0] = fs::read_symlink("/proc/self/exe"); }
-  return words;
-}
 
 struct Counts {
   std::size_t ended = 0;
@@ -165,7 +151,7 @@ Exit write_kubernetes(const fleet::Fleet& fleet, const fleet::Folder& folder) {
 Exit run_fleet(const fleet::Fleet& fleet, const fleet::Folder& folder, const FleetArgs& args) {
   if (args.retry_failed) { folder.forget_failures(); }
   if (fleet.config().executor == "kubernetes") { return write_kubernetes(fleet, folder); }
-  const fleet::Launch launch{own_program(), stop_on_signal(), print_note};
+  const fleet::Launch launch{own_program("fleet"), stop_on_signal(), print_note};
   const Exit how = fleet.config().executor == "slurm" ? run_slurm(fleet, folder, launch)
                                                       : run_local(fleet, folder, launch);
   if (how != Exit::preempted) { print_table(fleet, folder, args); }

@@ -8,9 +8,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/text.h"
+#include "penstock/core/base/text_file.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves it to us
 
@@ -100,6 +102,20 @@ int run_program(const std::vector<std::string>& words, const std::string& option
   }
   if (!pending.empty()) { tell(pending); }
   return child.wait();
+}
+
+std::vector<std::string> own_program(std::string_view verb) {
+  const std::string line = read_text("/proc/self/cmdline");
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin < line.size();) {
+    const std::size_t end = line.find('\0', begin);
+    const std::string word = line.substr(begin, end - begin);
+    if (word == verb && !words.empty()) { break; }
+    words.push_back(word);
+    begin = end + 1;
+  }
+  if (words.size() == 1) { words[0] = std::filesystem::read_symlink("/proc/self/exe"); }
+  return words;
 }
 
 }  // namespace penstock

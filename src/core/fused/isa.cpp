@@ -61,6 +61,7 @@ std::string current_isa() {
 }
 
 void use_isa(const std::string& name) {
+  const std::int64_t before = hwy::SupportedTargets();
   const std::int64_t targets = usable();
   if (name == "auto") { return choose(targets); }
   std::string there;
@@ -69,7 +70,7 @@ void use_isa(const std::string& name) {
     if (name == isa.name) { return choose(isa.target); }
     there += std::string(there.empty() ? "" : ", ") + isa.name;
   }
-  choose(targets);
+  choose(before);
   throw ConfigError("isa = " + name + ": this machine has " + there + ", or say auto");
 }
 

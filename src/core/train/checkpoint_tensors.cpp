@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "penstock/core/base/errors.h"
-#include "penstock/core/base/json_value.h"
 
 namespace penstock::detail {
 namespace {
@@ -53,27 +52,6 @@ Dtype dtype_of(at::ScalarType type) {
 const char* const kNormaliser = "normaliser.obs";
 
 }  // namespace
-
-Counters counters_of(const Checkpoint& checkpoint) {
-  try {
-    return parse_json(checkpoint.state).at("engine").get<Counters>();
-  } catch (const Json::exception& error) {
-    throw DataError(std::string("checkpoint: state.json: ") + error.what());
-  }
-}
-
-std::int64_t checked_count(std::int64_t count, const std::string& name) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 53;  // what no run reaches, and JSON holds
-  if (count >= 0 && count <= kMost) { return count; }
-  throw DataError(fmt::format(
-      "checkpoint: state.json: {} is {}, expected 0 to 2^53; the file is damaged", name, count));
-}
-
-std::int64_t counter(const Counters& counters, const std::string& name) {
-  const auto found = counters.find(name);
-  if (found == counters.end()) { throw DataError("checkpoint: state.json: no engine." + name); }
-  return checked_count(found->second, "engine." + name);
-}
 
 at::Tensor read_tensor(const Checkpoint& checkpoint, const std::string& file,
                        const std::string& name) {

@@ -15,14 +15,6 @@
 
 namespace penstock::detail {
 
-using Counters = std::map<std::string, std::int64_t>;
-
-/// The engine's counters of state.json.
-Counters counters_of(const Checkpoint& checkpoint);
-/// A count of something that a run has done; `name` is for the message.
-std::int64_t checked_count(std::int64_t count, const std::string& name);
-std::int64_t counter(const Counters& counters, const std::string& name);
-
 /// A copy, because the file's bytes go away and need not be aligned.
 at::Tensor read_tensor(const Checkpoint& checkpoint, const std::string& file,
                        const std::string& name);

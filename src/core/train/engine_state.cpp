@@ -9,6 +9,7 @@
 #include "core/train/packing.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/json_value.h"
+#include "penstock/core/train/run_state.h"
 
 // What a checkpoint holds, file by file:
 //   model   the weights by name, and normaliser.obs [F, 3] (count, mean, sum of squared deviations)

@@ -1,11 +1,10 @@
-#include "core/train/run_state.h"
+#include "penstock/core/train/run_state.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/train/checkpoint_tensors.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/json_value.h"
 #include "penstock/core/base/moments.h"
@@ -15,6 +14,13 @@ namespace {
 
 Json finite_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 double number_or_nan(const Json& x) { return x.is_null() ? std::nan("") : x.get<double>(); }
+
+std::int64_t checked_count(std::int64_t count, const std::string& name) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;  // what no run reaches, and JSON holds
+  if (count >= 0 && count <= kMost) { return count; }
+  throw DataError(fmt::format(
+      "checkpoint: state.json: {} is {}, expected 0 to 2^53; the file is damaged", name, count));
+}
 
 template <class Number>
 double mean_of(const std::deque<EpisodeEnd>& window, Number EpisodeEnd::*number) {
@@ -75,6 +81,20 @@ RunState read_run_state(const Checkpoint& checkpoint) {
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("checkpoint {}: state.json: {}", checkpoint.step, error.what()));
   }
+}
+
+Counters counters_of(const Checkpoint& checkpoint) {
+  try {
+    return parse_json(checkpoint.state).at("engine").get<Counters>();
+  } catch (const Json::exception& error) {
+    throw DataError(std::string("checkpoint: state.json: ") + error.what());
+  }
+}
+
+std::int64_t counter(const Counters& counters, const std::string& name) {
+  const auto found = counters.find(name);
+  if (found == counters.end()) { throw DataError("checkpoint: state.json: no engine." + name); }
+  return checked_count(found->second, "engine." + name);
 }
 
 }  // namespace penstock::detail

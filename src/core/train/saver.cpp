@@ -8,8 +8,8 @@
 #include <limits>
 #include <thread>
 
-#include "core/train/run_state.h"
 #include "penstock/core/base/errors.h"
+#include "penstock/core/train/run_state.h"
 
 namespace penstock::detail {
 

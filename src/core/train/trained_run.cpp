@@ -1,4 +1,5 @@
 #include "penstock/core/train/trained_run.h"
+#include "penstock/core/train/run_state.h"
 
 #include <ATen/ATen.h>
 

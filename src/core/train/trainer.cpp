@@ -8,7 +8,6 @@
 #include "core/train/budget.h"
 #include "core/train/checkpoint_tensors.h"
 #include "core/train/crew.h"
-#include "core/train/run_state.h"
 #include "core/train/saver.h"
 #include "penstock/core/base/errors.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace penstock {
@@ -11,5 +12,9 @@ namespace penstock {
 /// when it cannot be started. When `tell` throws, the program is ended first.
 int run_program(const std::vector<std::string>& words, const std::string& option,
                 const std::function<void(const std::string&)>& tell);
+
+/// The words that started this process, before the one that names the verb: the executable, or
+/// Python with its script.
+std::vector<std::string> own_program(std::string_view verb);
 
 }  // namespace penstock

@@ -12,7 +12,7 @@ std::vector<std::string> supported_isas();
 std::string current_isa();
 
 /// Pins one by name, or "auto" for the best. For the whole process: call it before any kernel runs.
-/// Throws ConfigError naming what there is.
+/// Throws ConfigError naming what there is; the one in use stays.
 void use_isa(const std::string& name);
 
 }  // namespace penstock::fused

@@ -1,9 +1,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "penstock/core/train/engine.h"
 #include "penstock/core/train/evaluate.h"
 #include "penstock/core/train/run_listener.h"
+#include "penstock/core/train/run_state.h"
 
 namespace penstock {
 
@@ -22,21 +21,6 @@ struct Spent {
   std::int64_t timesteps = 0;
   std::int64_t episodes = 0;
   double seconds = 0;  // of all sittings
-};
-
-/// What a checkpoint keeps of a run beside its engine.
-struct RunState {
-  std::int64_t episodes = 0;
-  std::int64_t discarded = 0;
-  std::deque<EpisodeEnd> window;                                 // the last 100 episodes
-  double best_score = -std::numeric_limits<double>::infinity();  // of the checkpoints so far
-  std::int64_t next_eval = 0;                                    // timesteps
-  double seconds = 0;                                            // of the sittings before this one
-  EvalResult last_eval;
-  double score = 0;  // what makes a checkpoint the best; not in the file
-
-  [[nodiscard]] double mean_reward() const;  // of the window; NaN before the first episode
-  [[nodiscard]] double mean_length() const;  // likewise
 };
 
 class Crew;

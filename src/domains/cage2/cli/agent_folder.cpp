@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "domains/cage2/cli/files.h"
+#include "penstock/core/base/config.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/json_value.h"
 #include "penstock/core/store/journal.h"
@@ -52,16 +53,24 @@ void require_playable(const BluePlayer& player) {
         "the run's network adds part of the observation to its preferences, which "
         "the agent does not; train one without");
   }
-  if (player.keys.num_hypotheses > 0) {
-    throw UsageError(
-        "the run was trained with env.num_hypotheses, a filter that the agent does not have; train "
-        "with env.num_hypotheses = 0");
-  }
   if (player.remembers() && player.game.fix_remove_flag) {
     throw UsageError(
         "the run was trained with env.fix_remove_flag = true: whether Remove removed something is "
         "not in what CybORG shows an agent; train with env.fix_remove_flag = false");
   }
+}
+
+/// What `cage2 believe` needs for the policy's filter; empty: it has none.
+OrderedJson beliefs_json(const BluePlayer& player) {
+  OrderedJson json = OrderedJson::object();
+  if (player.keys.num_hypotheses == 0) { return json; }
+  Simulator::Config game = player.game;
+  for (const Field& field : fields_of(game, "env.")) {
+    auto* const* text = std::get_if<std::string*>(&field.target);
+    json[field.path] = text != nullptr ? **text : value_text(field);
+  }
+  json["env.num_hypotheses"] = std::to_string(player.keys.num_hypotheses);
+  return json;
 }
 
 OrderedJson settings_json(const BluePlayer& player, bool sampled) {
@@ -74,6 +83,7 @@ OrderedJson settings_json(const BluePlayer& player, bool sampled) {
           {"macro", player.keys.macro},
           {"mask", player.keys.mask},
           {"order", order_of(player.keys.order)},
+          {"beliefs", beliefs_json(player)},
           {"sampled", sampled},
           {"trained_steps", player.run->timesteps}};
 }

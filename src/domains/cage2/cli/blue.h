@@ -48,7 +48,7 @@ struct BluePlayer {
   bool shows_order = false;         // to the policy
 
   /// Whether success of Blue's own actions matters to the policy.
-  [[nodiscard]] bool remembers() const { return keys.memory || keys.macro || keys.mask != "none"; }
+  [[nodiscard]] bool remembers() const { return keys.any(); }
 };
 
 /// A script. Throws UsageError naming those there are.

@@ -1,7 +1,8 @@
 #include "domains/cage2/cli/game_log.h"
 
 #include <bit>
-#include <cmath>
+
+#include "domains/cage2/cli/belief_json.h"
 
 namespace penstock::cage2 {
 namespace {
@@ -58,30 +59,6 @@ OrderedJson decoys_json(const World& world) {
     if (!names.empty()) { json[std::string(host_name(h))] = names; }
   }
   return json;
-}
-
-/// A probability for the eye.
-double rounded(float p) { return std::round(p * 1e4) / 1e4; }
-
-/// Hosts of which nothing is believed are left out.
-OrderedJson belief_json(const BeliefFilter& filter) {
-  const RedBelief& belief = filter.belief();
-  OrderedJson hosts = OrderedJson::object();
-  for (std::uint8_t h = 0; h < kNumHosts; ++h) {
-    if (belief.session[h] + belief.scanned[h] + belief.next[h] == 0) { continue; }
-    hosts[std::string(host_name(h))] = {{"session", rounded(belief.session[h])},
-                                        {"privileged", rounded(belief.privileged[h])},
-                                        {"scanned", rounded(belief.scanned[h])},
-                                        {"next", rounded(belief.next[h])}};
-  }
-  return {{"hosts", std::move(hosts)},
-          {"red",
-           {{"bline", rounded(belief.kind[0])},
-            {"meander", rounded(belief.kind[1])},
-            {"sleep", rounded(belief.kind[2])}}},
-          {"service_down", rounded(belief.service_down)},
-          {"hypotheses", filter.num_hypotheses()},
-          {"exact", filter.exact()}};
 }
 
 }  // namespace

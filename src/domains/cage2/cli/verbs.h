@@ -16,6 +16,7 @@ void add_blue_options(Options& verb, BlueChoice& blue);
 /// run_dir, --checkpoint and --sampled, into `run`, which must outlive the verb.
 void add_run_options(Options& verb, BlueChoice& run);
 Verb replay_verb(Options& app);
+Verb believe_verb(Options& app);
 Verb workflow_verb(Options& app);
 Verb search_verb(Options& app);
 /// The name of a job's run: "user-op_host-op_server-enterprise-defender-7".

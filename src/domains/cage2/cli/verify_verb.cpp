@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iomanip>
 #include <memory>
+#include <sstream>
 #include <vector>
 
 #include "domains/cage2/cli/agent_folder.h"
@@ -74,6 +76,13 @@ void read_line(const std::string& line, RealGames& games) {
   }
 }
 
+/// This program, as a shell's words.
+std::string penstock_words() {
+  std::ostringstream text;
+  for (const std::string& word : own_program("cage2")) { text << std::quoted(word) << ' '; }
+  return text.str();
+}
+
 RealGames play_really(const VerifyArgs& args, const std::string& agent) {
   RealGames games;
   const std::vector<std::string> words = {args.python,
@@ -84,7 +93,9 @@ RealGames play_really(const VerifyArgs& args, const std::string& agent) {
                                           "--episodes",
                                           std::to_string(args.episodes),
                                           "--seed",
-                                          std::to_string(args.seed)};
+                                          std::to_string(args.seed),
+                                          "--penstock",
+                                          penstock_words()};
   const int code =
       run_program(words, "--python", [&](const std::string& line) { read_line(line, games); });
   const auto whole = [&](const Returns& returns) {

@@ -61,9 +61,9 @@ class Remembering final : public Network {
   std::unique_ptr<Network> mlp_;
 };
 
-/// The batches of one update on one thread, shard by shard within each minibatch.
+/// The batches of some updates on one thread, shard by shard within each minibatch.
 Batches batches_of(const PpoConfig& config, std::size_t num_shards, std::uint64_t seed,
-                   std::int64_t steps, std::int64_t envs) {
+                   std::int64_t steps, std::int64_t envs, int updates = 1) {
   at::set_num_threads(1);
   Batches seen;
   const Shards shards(static_cast<std::size_t>(envs), num_shards);
@@ -78,7 +78,10 @@ Batches batches_of(const PpoConfig& config, std::size_t num_shards, std::uint64_
                    .seed = seed});
   Fragment fragment = numbered(steps, envs);
   seen.clear();
-  ppo.update(fragment, 0);
+  for (int i = 0; i < updates; ++i) {
+    fragment.version.fill_(i);  // on policy, so that nothing else is asked
+    ppo.update(fragment, 0);
+  }
   return seen;
 }
 
@@ -126,6 +129,15 @@ Fragment small_rollout() {
 }
 
 }  // namespace
+
+TEST_CASE("no epoch takes the order of another one, of its update or before") {
+  const PpoConfig config{.policy_epochs = 4, .value_epochs = 4, .minibatch = 40};
+  const Batches batches = batches_of(config, 1, 1, 8, 5, 3);
+  REQUIRE(batches.size() == 12);
+  for (const std::vector<std::int64_t>& order : batches) {
+    CHECK(std::ranges::count(batches, order) == 1);
+  }
+}
 
 TEST_CASE("GAE is the sum of discounted errors up to the episode's end, by definition") {
   constexpr std::int64_t kSteps = 23;

@@ -1,4 +1,5 @@
-"""A Blue agent for CAGE Challenge 2, trained by Penstock. It needs numpy and the files beside it, nothing else.
+"""A Blue agent for CAGE Challenge 2, trained by Penstock. It needs numpy and the files beside it, and where agent.json has
+"beliefs" the program penstock.
 
     from agent import Agent, wrap
 
@@ -12,7 +13,11 @@ Python 3.7 or newer.
 
 import json
 import os
+import shlex
 import struct
+import subprocess
+import warnings
+import weakref
 
 import numpy as np
 
@@ -240,6 +245,54 @@ def open_actions(actions, fixable, memory):
     return [is_open(action) for action in actions]
 
 
+# ---- The beliefs of env.num_hypotheses.
+
+def stop(process):
+    """What reads has ended, or ends with its input."""
+    try:
+        process.stdin.close()
+    except OSError:
+        pass
+    process.wait()
+
+
+class Beliefs:
+    """What Blue can infer of red. The filter knows every rule of the game, so that `penstock cage2 believe` reckons it: a
+    line for each step."""
+
+    def __init__(self, settings, penstock):
+        words = shlex.split(penstock) + ["cage2", "believe"]
+        for key in sorted(settings):
+            words += ["--set", "%s=%s" % (key, settings[key])]
+        try:
+            self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, universal_newlines=True)
+        except OSError as error:
+            raise RuntimeError("%s: %s; this policy needs beliefs, which penstock tells: install it (pip install penstock), "
+                               "or name it by Agent(penstock=...)" % (words[0], error.strerror))
+        weakref.finalize(self, stop, self.process)
+
+    def reset(self):
+        self._ask({})
+
+    def note(self, action, flag, observation):
+        self._ask({"action": action, "success": {YES: True, NO: False}.get(flag),
+                   "observation": "".join(str(int(bit)) for bit in observation)})
+
+    def row(self):
+        return self.features
+
+    def _ask(self, line):
+        try:
+            self.process.stdin.write(json.dumps(line) + "\n")
+            self.process.stdin.flush()
+            answer = json.loads(self.process.stdout.readline())
+        except (OSError, ValueError):
+            raise RuntimeError("penstock cage2 believe ended; what went wrong stands above")
+        self.features = np.array(answer["features"], np.float32)
+        if answer["lost"]:
+            warnings.warn("nothing explains what was seen: this game is not played by the rules of agent.json")
+
+
 # ---- The policy.
 
 def read_safetensors(path):
@@ -289,18 +342,21 @@ class Policy:
 
 class Agent(BaseAgent):
     """Acts on the 52 numbers of wrap(env). end_episode() must be called between episodes, as CybORG's evaluation
-    does. `sampled` and `seed`: in place of what agent.json says, and of seed 0."""
+    does. `sampled` and `seed`: in place of what agent.json says, and of seed 0. `penstock`: the program, for beliefs."""
 
-    def __init__(self, folder=HERE, sampled=None, seed=0):
+    def __init__(self, folder=HERE, sampled=None, seed=0, penstock="penstock"):
         with open(os.path.join(folder, "agent.json")) as file:
             self.settings = json.load(file)
         self.policy = Policy(os.path.join(folder, "policy.safetensors"))
         self.sampled = self.settings["sampled"] if sampled is None else sampled
         self.random = np.random.RandomState(seed)
+        self.beliefs = Beliefs(self.settings["beliefs"], penstock) if self.settings["beliefs"] else None
         self.end_episode()
 
     def end_episode(self):
         self.memory = Memory()
+        if self.beliefs:
+            self.beliefs.reset()
         self.ports = Ports(self.settings["fix_vsftpd"])
         self.action = None  # the last one
         self.choice = None  # its number among the policy's
@@ -325,7 +381,10 @@ class Agent(BaseAgent):
             raise ValueError("the observation has shape %s instead of (52,): make the env by this folder's wrap()"
                              % (observation.shape,))
         if self.action is not None:
-            self.memory.note(self.action, self.ports.flag(self.action), observation)
+            flag = self.ports.flag(self.action)
+            self.memory.note(self.action, flag, observation)
+            if self.beliefs:
+                self.beliefs.note(self.action, flag, observation)
             self.action = None
         return self.policy.probabilities(self._row(observation), self._open(observation))
 
@@ -336,6 +395,8 @@ class Agent(BaseAgent):
             parts.append(np.eye(5)[self.settings["order"]].ravel())
         if self.settings["memory"]:
             parts.append(self.memory.row())
+        if self.beliefs:
+            parts.append(self.beliefs.row())
         return np.concatenate(parts)
 
     def _meant(self):

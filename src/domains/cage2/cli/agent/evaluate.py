@@ -72,9 +72,10 @@ def main():
     parser.add_argument("--episodes", type=int, default=100, help="of each attacker (default 100)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--reds", default=",".join(REDS), help="attackers, with commas between")
+    parser.add_argument("--penstock", default="penstock", help="the program, for a policy with beliefs (default penstock)")
     args = parser.parse_args()
     print(json.dumps(load(args.cyborg)), flush=True)
-    agent = Agent(seed=args.seed)
+    agent = Agent(seed=args.seed, penstock=args.penstock)
     for red in args.reds.split(","):
         env = wrap(make_game(red))
         for episode in range(args.episodes):

@@ -192,12 +192,13 @@ def main():
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", default="recordings")
+    parser.add_argument("--penstock", default="penstock", help="the program, for a policy with beliefs (default penstock)")
     args = parser.parse_args()
     rules = load(args.cyborg)["rules"]
     cyborg = make_game(args.red)
     env = wrap(cyborg, "v1")
     second, read_outs = SecondTable(env, "v2"), ReadOuts(cyborg, args.red)
-    agent, draw = Agent(seed=args.seed), np.random.RandomState(args.seed)
+    agent, draw = Agent(seed=args.seed, penstock=args.penstock), np.random.RandomState(args.seed)
     sees_second = agent.settings["wrapper"] == "v2"
 
     def choose(observation, other):
