@@ -59,7 +59,9 @@ void ProcessEnv::restart(std::size_t worker, const std::string& cause) {
     report(current, cause);
   } else {
     const EnvRange range = rows_.range_of(worker);
-    add_incident(fmt::format("envs {} to {}, between steps: {}", range.begin, range.end - 1, cause),
+    const std::size_t first = options_.envs.first;
+    add_incident(fmt::format("envs {} to {}, between steps: {}", first + range.begin,
+                             first + range.end - 1, cause),
                  "", "");
   }
   workers_[worker]->process = launcher_->start(rows_, worker);

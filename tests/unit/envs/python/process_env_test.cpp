@@ -27,7 +27,7 @@ using namespace penstock;
 namespace {
 
 /// An env with one number: the seed and the sum of its actions. It ends after `kLength` steps;
-/// action 6 hangs, 7 is a NaN, 8 throws, 9 kills the process.
+/// action 6 hangs, 7 is a NaN, 8 throws, 9 kills the process, 10 is the worker's last.
 constexpr std::int64_t kLength = 5;
 
 struct Tally {
@@ -55,6 +55,7 @@ class Toy {
       return;
     }
     const std::int64_t action = rows_.choices(env)[0];
+    last_ = last_ || action == 10;
     if (action == 9) { ::kill(::getpid(), SIGKILL); }
     if (action == 6) { ::pause(); }
     if (action == 8) {
@@ -73,6 +74,9 @@ class Toy {
     }
   }
 
+  /// Whether the worker is to end, once its answers are given.
+  [[nodiscard]] bool last() const { return last_; }
+
  private:
   void begin(std::size_t env) {
     envs_[env] = {.seed = rows_.seed(env), .begun = true};
@@ -85,6 +89,7 @@ class Toy {
 
   SharedRows& rows_;
   std::vector<Tally> envs_;
+  bool last_ = false;
 };
 
 /// Workers are forked by a server: a fork of the test that was made while it had one thread. A
@@ -147,7 +152,7 @@ class ForkLauncher final : public Launcher {
     SharedRows rows(fd);
     WorkerPort port(rows, worker);
     Toy toy(rows);
-    while (port.wait()) {
+    while (!toy.last() && port.wait()) {
       port.serve([&](std::size_t env, Order order) { toy.work(env, order); });
     }
     ::_exit(0);
@@ -168,7 +173,7 @@ class ToyInline final : public InlineWorker {
   Toy toy_;
 };
 
-EnvSpec toy_spec() { return {.obs = Layout(2), .action = Discrete{10}}; }
+EnvSpec toy_spec() { return {.obs = Layout(2), .action = Discrete{11}}; }
 
 constexpr double kNeverS = 300;  // no worker is late for want of time on a busy machine
 constexpr double kSoonS = 2;
@@ -306,7 +311,24 @@ TEST_CASE("a failure costs the episode and nothing else") {
   }
 }
 
-TEST_CASE("a worker that is killed between steps is missed at the next one") {
+TEST_CASE("a worker that ends between steps is missed at the next one, with all of its envs") {
+  ProcessEnv::Options some = options(3, 2);
+  some.envs.first = 10;  // of the run's
+  const auto envs =
+      std::make_unique<ProcessEnv>(toy_spec(), some, std::make_shared<ForkLauncher>());
+  Driver driver(*envs);
+  driver.reset();
+  const auto told_of = [&](const std::vector<std::int64_t>& actions) {
+    driver.step(actions);
+    driver.step({1, 1, 1});
+    const std::vector<Incident> told = envs->take_incidents();
+    return told.size() == 1 ? told[0].message : std::to_string(told.size()) + " incidents";
+  };
+  CHECK(told_of({1, 1, 10}).starts_with("envs 11 to 12, between steps: its worker was "));
+  CHECK(told_of({10, 1, 1}).starts_with("envs 10 to 10, between steps: its worker was "));
+}
+
+TEST_CASE("a worker that is killed in a step is replaced at once") {
   const auto envs = make(2, 2);
   Driver driver(*envs);
   driver.reset();
@@ -433,22 +455,47 @@ TEST_CASE("a fork of this process has no say over its workers") {
   CHECK(envs->take_incidents().empty());
 }
 
-TEST_CASE("an env of Python whose action has no width is refused with its name and dimension") {
-  namespace fs = std::filesystem;
-  const fs::path python =
-      fs::temp_directory_path() / ("penstock-flat-" + std::to_string(::getpid()));
-  std::ofstream(python) << R"(#!/bin/sh
+/// An interpreter that answers with a box of actions up from these points.
+struct ToyPython {
+  explicit ToyPython(const char* low) {
+    std::ofstream(file) << R"(#!/bin/sh
 [ "$1 $2 $3" = "-P -m penstock_worker" ] || exit 1
 read request <&5
 printf '%s%s\n' '{"parts": [{"name": "obs", "shape": [2]}], "step_s": 1e-6, "action": ' \
-  '{"kind": "box", "low": [-1, 2], "high": [1, 2], "masked": false}}' >&5
+  '{"kind": "box", "low": )"
+                        << low << R"(, "high": [1, 2], "masked": false}}' >&5
 )";
-  fs::permissions(python, fs::perms::owner_all);
-  const auto factory = make_python_env("Flat-v0", {.python = python.string()});
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  }
+  ToyPython(const ToyPython&) = delete;
+  ToyPython& operator=(const ToyPython&) = delete;
+  ~ToyPython() { std::filesystem::remove(file); }
+
+  [[nodiscard]] std::unique_ptr<EnvFactory> env() const {
+    return make_python_env("Flat-v0", {.python = file.string()});
+  }
+
+  std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("penstock-flat-" + std::to_string(::getpid()));
+};
+
+TEST_CASE("an env of Python whose action has no width is refused with its name and dimension") {
+  const ToyPython python("[-1, 2]");
   CHECK_THROWS_WITH_AS(
-      static_cast<void>(factory->spec()),
+      static_cast<void>(python.env()->spec()),
       doctest::Contains("env.id = Flat-v0: the env's spec: dimension 1 of the box"), ConfigError);
-  fs::remove(python);
+}
+
+TEST_CASE("numbers of the info that are to be averaged are named by the config, up to four") {
+  const ToyPython python("[-1, -2]");
+  const auto stats = [&](const std::string& keys) {
+    const EnvEntry entry{"Flat-v0", "", [&] { return python.env(); }};
+    return with_settings(entry, {"env.info_keys=" + keys}, "--set").make_factory()->spec().stats;
+  };
+  CHECK(stats("").empty());
+  CHECK(stats("km, won") == std::vector<std::string>{"km", "won"});
+  CHECK_THROWS_WITH_AS(stats("a,b,c,d,e"), doctest::Contains("env.info_keys names 5 keys"),
+                       ConfigError);
 }
 
 TEST_CASE("names of Python envs") {
