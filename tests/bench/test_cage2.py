@@ -5,30 +5,47 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "bench" / "cage2"
 
 
 def test_rounds_follow_each_other_and_are_played_once(penstock, tmp_path):
     words = [sys.executable, SCRIPTS / "selfplay", penstock.exe, "--out", tmp_path / "out", "--seeds", 3, "--timesteps", 1600, "--episodes", 2,
-             "--evaluations", 2, "--rounds"]
+             "--evaluations", 2]
 
     def play(rounds):
-        done = subprocess.run([*map(str, words), str(rounds)], capture_output=True, text=True, env=penstock.environment())
+        done = subprocess.run([*map(str, words), "--rounds", str(rounds)], capture_output=True, text=True, env=penstock.environment())
         assert done.returncode == 0, done.stderr
-        rows = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").read_text().splitlines()]
-        return done.stdout.splitlines(), rows
+        return done.stdout.splitlines(), json.loads((folder / "rounds.json").read_text())
 
-    first = play(1)[1]
-    table, rows = play(2)  # goes on
-    assert [(row["seed"], row["round"]) for row in rows] == [(3, 1), (3, 2)] and rows[:1] == first
-    for row, line in zip(rows, table[-2:], strict=True):
-        red, blue = (sum(row[key]) / 2 for key in ("red_costs", "blue_costs"))
-        assert red >= 0 and blue >= 0  # costs to Blue, of either side's games
-        assert line.startswith(f"| {row['round']} | {red:.1f} | {blue:.1f} | {red - blue:.1f} |")
     folder = tmp_path / "out" / "seed3"
-    # The second red response met the first blue one.
-    assert str(folder / "blue1.safetensors") in (folder / "red2" / "config.toml").read_text()
-    assert play(2)[1] == rows
+    first = play(1)[1]
+    lines, rows = play(2)  # goes on
+    assert len(rows) == 2 and rows[0]["own"] == first[0]["own"]
+    costs = json.loads((folder / "costs.json").read_text())
+    made = {path: path.stat().st_mtime_ns for path in folder.glob("*/ckpt")}
+    assert {path.parent.name for path in made} == {"red1", "red2", "blue1", "blue2"} and min(map(min, costs.values())) >= 0
+    for number, row in enumerate(rows, 1):
+        reds, blues = row["weights"]["red"], row["weights"]["blue"]
+        assert sum(reds.values()) == sum(blues.values()) == 20
+        # What each policy of the end costs against the round's mixtures.
+        caused = {red: sum(n * costs[f"{red} {blue}"][1] for blue, n in blues.items()) / 20 for red in ("bline", "meander", "red1", "red2")}
+        borne = {blue: sum(n * costs[f"{red} {blue}"][1] for red, n in reds.items()) / 20 for blue in ("react", "decoy_first", "blue1", "blue2")}
+        assert row["own"][1] == pytest.approx(caused[f"red{number}"] - borne[f"blue{number}"])
+        assert row["best"][1] == pytest.approx(max(caused.values()) - min(borne.values()))
+        assert any(line.startswith(f"| {number} | {sum(row['red']) / 2:.1f} | {sum(row['blue']) / 2:.1f} |") for line in lines)
+    # No member of either population gains against an equilibrium of them, but for what parts of a twentieth leave.
+    reds, blues = rows[0]["weights"]["red"], rows[0]["weights"]["blue"]
+    mean = {pair: sum(of) / 2 for pair, of in costs.items()}
+    value = sum(m * n * mean[f"{red} {blue}"] for red, m in reds.items() for blue, n in blues.items()) / 400
+    slack = (max(mean.values()) - min(mean.values())) / 10
+    assert all(sum(n * mean[f"{red} {blue}"] for blue, n in blues.items()) / 20 <= value + slack for red in ("bline", "meander"))
+    assert all(sum(m * mean[f"{red} {blue}"] for red, m in reds.items()) / 20 >= value - slack for blue in ("react", "decoy_first"))
+    # The second red response met the weighted blues.
+    config = (folder / "red2" / "config.toml").read_text()
+    assert all(config.count(f"{blue}.safetensors" if blue == "blue1" else blue) == n for blue, n in rows[1]["weights"]["blue"].items())
+    assert play(2)[1] == rows and {path: path.stat().st_mtime_ns for path in folder.glob("*/ckpt")} == made
 
 
 def test_policies_meet_networks_of_other_sizes(penstock, tmp_path):
