@@ -30,6 +30,16 @@ void flip_bit(std::string& text, std::size_t bit) {
   text[bit / 8] = static_cast<char>(text[bit / 8] ^ (1 << (bit % 8)));
 }
 
+/// Changes a manifest's text and its checksum with it.
+void forge(const std::string& path, const std::string& before, const std::string& after) {
+  std::string text = slurp(path);
+  const std::size_t place = text.find(before);
+  REQUIRE(place != std::string::npos);
+  text.replace(place, before.size(), after);
+  const std::string body = text.substr(0, text.rfind("\"xxh3\""));
+  spill(path, body + "\"xxh3\": \"" + xxh3_hex(to_bytes(body)) + "\"\n}\n");
+}
+
 }  // namespace
 
 TEST_CASE("a checkpoint comes back as it was saved") {
@@ -219,14 +229,23 @@ TEST_CASE("fault 24: a checkpoint of a newer schema is refused with both version
   save(store, 1);
   save(store, 2);
   const std::string path = dir / "ckpt/2/MANIFEST.json";
-  std::string text = slurp(path);
-  text.replace(text.find("\"schema\": 1"), 11, "\"schema\": 9");
-  const std::size_t body = text.rfind("\"xxh3\"");
-  text =
-      text.substr(0, body) + "\"xxh3\": \"" + xxh3_hex(to_bytes(text.substr(0, body))) + "\"\n}\n";
-  spill(path, text);
+  forge(path, "\"schema\": 1", "\"schema\": 9");
   const std::string message = error_of([&] { store.load_latest(kNoWarning); });
   CHECK(contains(message, path + ": schema 9 is newer than the 1 that this version reads"));
+}
+
+TEST_CASE("a checkpoint of a machine of the other byte order is refused with both orders") {
+  const TempDir dir;
+  CheckpointStore store(dir / "ckpt", 3);
+  save(store, 1);
+  const std::uint16_t one = 1;
+  unsigned char first = 0;
+  std::memcpy(&first, &one, 1);
+  const std::string own = first == 1 ? "little" : "big";
+  const std::string other = first == 1 ? "big" : "little";
+  forge(dir / "ckpt/1/MANIFEST.json", "\"endianness\": \"" + own, "\"endianness\": \"" + other);
+  CHECK(contains(error_of([&] { store.load(1); }),
+                 "written on a " + other + "-endian machine, this one is " + own + "-endian"));
 }
 
 TEST_CASE("a manifest cannot reach outside its directory, or be of another step") {
@@ -236,12 +255,7 @@ TEST_CASE("a manifest cannot reach outside its directory, or be of another step"
   fs::copy(dir / "ckpt/1", dir / "ckpt/5");
   CHECK(contains(error_of([&] { store.load(5); }), "is of step 1, not 5"));
 
-  std::string text = slurp(dir / "ckpt/1/MANIFEST.json");
-  text.replace(text.find("state.json"), 10, "../../x");
-  const std::size_t body = text.rfind("\"xxh3\"");
-  text =
-      text.substr(0, body) + "\"xxh3\": \"" + xxh3_hex(to_bytes(text.substr(0, body))) + "\"\n}\n";
-  spill(dir / "ckpt/1/MANIFEST.json", text);
+  forge(dir / "ckpt/1/MANIFEST.json", "state.json", "../../x");
   CHECK(contains(error_of([&] { store.load(1); }), "'../../x' is not a file of a checkpoint"));
 }
 

@@ -1,8 +1,10 @@
 #include "penstock/core/store/journal.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <cerrno>
+#include <csignal>
 
 #include "core/store/atomic_file.h"
 #include "support.h"
@@ -54,6 +56,23 @@ TEST_CASE("a journal is open once, and a full disk leaves no half line") {
   CHECK_THROWS_AS(journal.append("two"), IoError);
   detail::fault_hook() = {};
   CHECK(slurp(dir / "j") == "head\none\n");
+}
+
+TEST_CASE("of a line that the disk took in part nothing stays") {
+  const TempDir dir;
+  Journal journal(dir / "j", "head");
+  auto* const before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit usual{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &usual) == 0);
+  const rlimit tight{.rlim_cur = 8, .rlim_max = usual.rlim_max};  // three bytes after "head\n"
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &tight) == 0);
+  const std::string error = error_of([&] { journal.append("a line"); });
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &usual) == 0);
+  std::signal(SIGXFSZ, before);
+  CHECK(contains(error, "File too large"));
+  CHECK(slurp(dir / "j") == "head\n");
+  journal.append("next");
+  CHECK(slurp(dir / "j") == "head\nnext\n");
 }
 
 TEST_CASE("a text is replaced whole") {

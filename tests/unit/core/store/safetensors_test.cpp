@@ -96,6 +96,17 @@ TEST_CASE("the views survive a move") {
   check_equal(second.at("a"), view);
 }
 
+TEST_CASE("a file is replaced by tensors that are read back") {
+  const TempDir dir;
+  const std::vector<float> values{1, 2, 3};
+  const TensorView view{"a", Dtype::f32, {3}, std::as_bytes(std::span(values))};
+  spill(dir / "m", "old");
+  save_safetensors(dir / "m", std::span(&view, 1), {{"format", "pt"}});
+  const Safetensors file = Safetensors::read(dir / "m");
+  check_equal(file.at("a"), view);
+  CHECK(file.metadata() == std::map<std::string, std::string>{{"format", "pt"}});
+}
+
 TEST_CASE("an unknown tensor is refused with the nearest name") {
   const TensorView view{"actor.0.weight", Dtype::f32, {0}, {}};
   const Safetensors file = Safetensors::parse(to_safetensors(std::span(&view, 1)), "m.safetensors");
