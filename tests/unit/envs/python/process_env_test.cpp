@@ -28,7 +28,7 @@ namespace {
 
 /// An env with one number: the seed and the sum of its actions. It ends after `kLength` steps;
 /// action 6 hangs, 7 is a NaN, 8 throws, 9 kills the process, 10 is the worker's last.
-constexpr std::int64_t kLength = 5;
+constexpr std::int64_t kLength = 8;
 
 struct Tally {
   std::uint64_t seed = 0;
@@ -340,6 +340,17 @@ TEST_CASE("a worker that is killed in a step is replaced at once") {
   CHECK(driver.obs[3] == 3);
 }
 
+TEST_CASE("an incident tells the last five actions") {
+  const auto envs = make(1, 0);
+  Driver driver(*envs);
+  driver.reset();
+  for (const std::int64_t action : {1, 2, 3, 1, 2, 3, 8}) { driver.step({action}); }
+  const std::vector<Incident> told = envs->take_incidents();
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].message.starts_with(
+      "env 0 (seed 100, episode 0, step 7, last actions [[3],[1],[2],[3],[8]]): "));
+}
+
 TEST_CASE("the budget ends it with the first cause") {
   const auto envs = make(1, 1);
   Driver driver(*envs);
@@ -484,6 +495,16 @@ TEST_CASE("an env of Python whose action has no width is refused with its name a
   CHECK_THROWS_WITH_AS(
       static_cast<void>(python.env()->spec()),
       doctest::Contains("env.id = Flat-v0: the env's spec: dimension 1 of the box"), ConfigError);
+}
+
+TEST_CASE("an env of Python is what its worker describes") {
+  const ToyPython python("[-1, -2]");
+  const EnvSpec spec = python.env()->spec();
+  CHECK(spec.obs.size() == 2);
+  REQUIRE(spec.action.continuous());
+  const Box& box = spec.action.box();
+  CHECK(box.low == std::vector<float>{-1, -2});
+  CHECK(box.high == std::vector<float>{1, 2});
 }
 
 TEST_CASE("numbers of the info that are to be averaged are named by the config, up to four") {
