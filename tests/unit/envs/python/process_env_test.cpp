@@ -403,6 +403,7 @@ TEST_CASE("a loaded env is where it was") {
       CHECK(whole.terminated[0] == resumed.terminated[0]);
     }
     CHECK(whole.ends[1].total_reward == resumed.ends[1].total_reward);
+    CHECK(second->take_incidents().empty());  // each shows what was saved of it
     CHECK_THROWS_AS(second->load(0, std::vector<std::byte>(3)), DataError);
   }
 }
