@@ -72,6 +72,17 @@ def test_cartpole_is_solved_soon_after_the_start_of_the_process(penstock, tmp_pa
     assert result["eval"]["mean_reward"] >= 475
 
 
+def test_memory_of_cage2_costs_a_bounded_share(penstock):
+    """Two million steps beside the ten or eleven without. The fastest rounds of turns: what else runs only slows."""
+    def fastest(*words):
+        return penstock.json("bench", "env", "--env", "cage2", "--num-envs", 1000, "--threads", 1, "--rounds", 10,
+                             "--round-seconds", 0.1, *words)["high"]
+
+    turns = [(fastest(), fastest("--set", "env.memory=true")) for _ in range(4)]
+    plain, with_memory = (max(column) for column in zip(*turns))
+    assert with_memory / plain >= 0.18
+
+
 def test_every_env_can_be_measured(penstock):
     for env in penstock.json("envs"):
         result = penstock.json("bench", "env", "--env", env["name"], "--rounds", 1, "--round-seconds", 0.05)

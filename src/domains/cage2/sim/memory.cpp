@@ -25,16 +25,57 @@ constexpr std::array<std::int32_t, 4> kPhases = {4, 8, 30, 50};
 constexpr std::size_t kNumTimes = 4 + kPhases.size();
 constexpr std::size_t kNumSubnets = kSubnetHosts.size();
 constexpr std::size_t kNumProgress = 3 * kNumSubnets + 1;
-constexpr float kManyScans = 4;
-constexpr float kManyExploits = 3;
+constexpr std::size_t kManyScans = 4;
+constexpr std::size_t kManyExploits = 3;
 
 void count(std::uint8_t& number) {
   if (number < std::numeric_limits<std::uint8_t>::max()) { ++number; }
 }
 
-float bounded(std::uint8_t number, float most) { return std::min(number / most, 1.0F); }
+// Not a choice of two constants: what a host shows is hard to predict, and a branch costs more.
+constexpr float bit_of(bool holds) { return static_cast<float>(holds); }
 
-float bit_of(bool holds) { return holds ? 1.0F : 0.0F; }
+// Every step writes some 250 numbers: divisions and sums of them are looked up.
+
+/// 1 / number, and nothing of 0.
+constexpr auto kInverse = [] {
+  std::array<float, 128> of{};
+  for (std::size_t n = 1; n < of.size(); ++n) { of[n] = 1.0F / static_cast<float>(n); }
+  return of;
+}();
+
+/// Of 0, 1, ... kMost and more, the share of kMost.
+template <std::size_t kMost>
+float bounded(std::size_t number) {
+  static constexpr std::array<float, kMost + 1> kShares = [] {
+    std::array<float, kMost + 1> of{};
+    for (std::size_t n = 0; n <= kMost; ++n) { of[n] = static_cast<float>(n) / kMost; }
+    return of;
+  }();
+  return kShares[std::min(number, kMost)];
+}
+
+/// A number for each of the bits of a set of decoys, or lures.
+constexpr auto kBits = [] {
+  std::array<std::array<float, kMaxDecoysOfHost>, 1U << kMaxDecoysOfHost> of{};
+  for (std::size_t set = 0; set < of.size(); ++set) {
+    for (std::size_t i = 0; i < kMaxDecoysOfHost; ++i) { of[set][i] = bit_of(set >> i & 1U); }
+  }
+  return of;
+}();
+
+/// Of the hosts of a subnet, as a share of the largest.
+float share(HostSet hosts, std::size_t subnet) {
+  static constexpr auto kShares = [] {  // sums, as policies have learned them
+    std::array<float, 1U << 5> of{};
+    for (std::size_t set = 0; set < of.size(); ++set) {
+      for (int n = 0; n < std::popcount(set); ++n) { of[set] += 0.2F; }
+    }
+    return of;
+  }();
+  const HostSet all = kSubnetHosts[subnet];
+  return kShares[(hosts & all) >> std::countr_zero(all)];
+}
 
 /// The place of a decoy among those of the host, or past the end.
 std::size_t place_of(Decoy decoy, std::uint8_t host) {
@@ -132,7 +173,10 @@ void Memory::note_activity(std::uint8_t host, Activity seen) {
 }
 
 float Memory::recency(std::int32_t step) const {
-  return step == kNever ? 0.0F : 1.0F / (1 + steps_ - step);
+  const std::size_t was = step != kNever;
+  const std::size_t number = (0 - was) & static_cast<std::size_t>(1 + steps_ - step);
+  if (number < kInverse.size()) [[likely]] { return kInverse[number]; }
+  return 1.0F / static_cast<float>(number);
 }
 
 void Memory::write(std::span<float> row) const {
@@ -142,10 +186,8 @@ void Memory::write(std::span<float> row) const {
   }
   for (const std::uint8_t h : kDefended) {
     const Host& at = hosts_[h];
-    for (std::size_t place = 0; place < kMaxDecoysOfHost; ++place) {
-      row[place] = bit_of((at.decoys >> place & 1U) != 0);
-      row[kMaxDecoysOfHost + place] = bit_of((at.lures >> place & 1U) != 0);
-    }
+    std::ranges::copy(kBits[at.decoys], row.begin());
+    std::ranges::copy(kBits[at.lures], row.begin() + kMaxDecoysOfHost);
     row = row.subspan(2 * kMaxDecoysOfHost);
   }
   write_global(row);
@@ -153,15 +195,15 @@ void Memory::write(std::span<float> row) const {
 
 void Memory::write_host(const Host& host, std::span<float> row) const {
   row[0] = bit_of(host.active != kNever);
-  row[1] = bit_of(host.active != kNever && host.active == quiet_since_);
+  row[1] = bit_of((host.active != kNever) & (host.active == quiet_since_));
   row[2] = recency(host.active);
   row[3] = recency(host.exploited);
   row[4] = recency(host.repaired);
-  row[5] = bit_of(host.exploited != kNever && host.exploited >= host.repaired);  // not answered
-  row[6] = bit_of(host.analysed > std::max(host.active, host.repaired));         // looked at since
+  row[5] = bit_of((host.exploited != kNever) & (host.exploited >= host.repaired));  // not answered
+  row[6] = bit_of(host.analysed > std::max(host.active, host.repaired));  // looked at since
   row[7] = bit_of(host.num_restores > 0);
-  row[8] = bounded(host.num_scans, kManyScans);
-  row[9] = bounded(host.num_exploits, kManyExploits);
+  row[8] = bounded<kManyScans>(host.num_scans);
+  row[9] = bounded<kManyExploits>(host.num_exploits);
 }
 
 void Memory::write_global(std::span<float> row) const {
@@ -189,12 +231,18 @@ void Memory::write_time(std::span<float> row) const {
 
 /// By subnet, the shares of hosts that were active, that were exploited, and that have decoys.
 void Memory::write_progress(std::span<float> row) const {
-  constexpr float kShare = 0.2F;  // of the largest subnet
-  for (std::uint8_t h = 0; h < kNumHosts; ++h) {
-    const auto subnet = static_cast<std::size_t>(subnet_of(h));
-    if (hosts_[h].active != kNever) { row[subnet] += kShare; }
-    if (hosts_[h].exploited != kNever) { row[kNumSubnets + subnet] += kShare; }
-    if (hosts_[h].decoys != 0) { row[2 * kNumSubnets + subnet] += kShare; }
+  HostSet active = 0;
+  HostSet exploited = 0;
+  HostSet with_decoys = 0;
+  for (std::size_t h = 0; h < kNumHosts; ++h) {
+    active |= HostSet{hosts_[h].active != kNever} << h;
+    exploited |= HostSet{hosts_[h].exploited != kNever} << h;
+    with_decoys |= HostSet{hosts_[h].decoys != 0} << h;
+  }
+  for (std::size_t subnet = 0; subnet < kNumSubnets; ++subnet) {
+    row[subnet] = share(active, subnet);
+    row[kNumSubnets + subnet] = share(exploited, subnet);
+    row[2 * kNumSubnets + subnet] = share(with_decoys, subnet);
   }
   row[3 * kNumSubnets] = recency(0);
 }
