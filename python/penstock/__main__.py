@@ -4,8 +4,18 @@ import os
 import pathlib
 import signal
 import sys
+from types import ModuleType
 
 RECIPES = pathlib.Path(__file__).parent / "recipes"
+
+
+def engine() -> ModuleType:
+    """The extension, without torch's own Python where it can be: to import that takes most of a short command's time."""
+    try:
+        import penstock._core as _core  # finds libtorch where pip puts it, beside this package
+    except ImportError:
+        from penstock._torch import _core  # it lies elsewhere, or is missing, which this tells
+    return _core
 
 
 def main() -> int:
@@ -22,11 +32,10 @@ def main() -> int:
         from penstock._base import run_offer_command as run
     else:
         try:
-            from penstock._torch import _core
+            run = engine().run_cli
         except ImportError as error:
             print(f"penstock: {error}", file=sys.stderr)
             return 1
-        run = _core.run_cli
     # Python's own answers to signals wait for the interpreter, which is away until the command ends.
     for name in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(name, signal.SIG_DFL)

@@ -165,6 +165,9 @@ def test_faults_of_files_name_the_line_or_the_field(penstock, tmp_path):
     fleet.write_text('{"vehicles": [{"id": 1, "start": [4.9, 52.3]}]}')
     told = penstock("booking", "plan", bookings, "--fleet", fleet, code=65).stderr
     assert "bookings.csv:1: unknown column \"earlist\", did you mean 'earliest'?" in told
+    bookings.write_text("lon,lat,answer,answer\n4.9,52.3,yes\n")
+    told = penstock("booking", "plan", bookings, "--fleet", fleet, code=65).stderr
+    assert 'bookings.csv:1: the column "answer" is there twice' in told
 
 
 def test_planning_loads_no_torch(penstock, tmp_path):

@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -79,14 +80,18 @@ class Python:
 
 @pytest.fixture(scope="module")
 def free(tmp_path_factory):
-    """An environment with the packages that pip installs for penstock, but torch; they are those of this one."""
+    """An environment with the packages that pip installs for penstock, but torch; they are those of this one. Penstock is copied:
+    the loader follows links, and would find the libtorch beside the original."""
     folder = tmp_path_factory.mktemp("free")
     venv.create(folder, with_pip=False)
     site = next(folder.glob("lib/python*/site-packages"))
     for name in needed("penstock"):
         package = importlib.metadata.distribution(name)
         for top in {file.parts[0] for file in package.files} - {"..", "__pycache__"}:
-            (site / top).symlink_to(package.locate_file(top))
+            if top == "penstock":
+                shutil.copytree(package.locate_file(top), site / top)
+            else:
+                (site / top).symlink_to(package.locate_file(top))
     python = Python(folder / "bin" / "python")
     assert "No module named 'torch'" in python.error("import torch")
     return python
@@ -158,6 +163,46 @@ def test_the_command_line_names_the_remedy(free):
     assert free("-m", "penstock", "train", code=1).startswith("penstock: ")
     assert REMEDY in free("-m", "penstock", "train", code=1)
     assert "--follow" in free("-m", "penstock", "track", "--help")
+
+
+COMMAND = """
+import sys
+from penstock.__main__ import main
+sys.argv = ["penstock", *sys.argv[1:]]
+assert main() == 0
+"""
+
+
+def test_a_command_needs_libtorch_and_not_what_imports_it(free):
+    """Where torch is beside the package; else torch is imported to find it."""
+    Python(sys.executable)("-c", COMMAND + "assert 'torch' not in sys.modules", "envs")
+    elsewhere = importlib.metadata.distribution("torch").locate_file("")
+    free("-c", f"import sys\nsys.path.append({str(elsewhere)!r})" + COMMAND + "assert 'torch' in sys.modules", "envs")
+
+
+def test_an_env_of_the_commands_process_may_import_torch(tmp_path):
+    (tmp_path / "tensors.py").write_text("""
+import gymnasium
+import numpy as np
+import torch
+
+class Sum(gymnasium.Env):
+    observation_space = gymnasium.spaces.Box(-9, 9, (2,), np.float32)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = torch.zeros(2)
+        return self.at.numpy(), {}
+
+    def step(self, action):
+        self.at = torch.nn.functional.relu(self.at + torch.tensor([1.0, float(action)]))
+        return self.at.numpy(), float(action), bool(self.at.sum() > 8), False, {}
+""")
+    python = Python(sys.executable)
+    python.environment |= {"PYTHONPATH": str(tmp_path)}
+    words = ["train", "--env", "tensors:Sum", "--num-envs", "2", "--num-workers", "0", "--total-timesteps", "256"]
+    python("-c", COMMAND + "assert 'torch' in sys.modules", *words, "--run-dir", tmp_path / "run")
 
 
 def test_offers_are_priced(free, tmp_path):

@@ -99,6 +99,12 @@ void CheckpointStore::save(std::int64_t step, const CheckpointData& data, bool b
   prune(step);
 }
 
+bool CheckpointStore::saved() const {
+  const std::vector<std::int64_t> all = steps();
+  const bool first_begun = all == std::vector<std::int64_t>{0} && !detail::exists(dir_ + "/LATEST");
+  return !all.empty() && !first_begun;
+}
+
 void CheckpointStore::prune(std::int64_t saved) const {
   remove_leftovers(dir_);
   const std::optional<std::int64_t> kept = best();

@@ -181,8 +181,7 @@ RunDir::RunDir(std::string path, Open mode, std::size_t keep_last)
     detail::refuse_link(fmt::format("{}/{}", path_, folder));
   }
   if (mode == Open::fresh && holds_run(path_)) {
-    begun_before_ =
-        checkpoints_.steps().empty() && !detail::exists(fmt::format("{}/{}", path_, kMetrics));
+    begun_before_ = !checkpoints_.saved() && !detail::exists(fmt::format("{}/{}", path_, kMetrics));
     if (!begun_before_) { refuse_used(path_); }
   }
 }

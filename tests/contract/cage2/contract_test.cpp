@@ -2,12 +2,16 @@
 
 #include "penstock/core/contract/contract.h"
 #include "penstock/domains/cage2/sim/cage2.h"
+#include "support/sanitized.h"
 
 namespace penstock {
 namespace {
 
 std::string broken(const EnvEntry& entry, std::vector<std::string> assignments = {}) {
-  return broken_promises(check_contract(with_settings(entry, std::move(assignments), "test")));
+  ContractOptions options;
+  if (kSanitized) { options.max_steps = 250; }  // two episodes
+  return broken_promises(
+      check_contract(with_settings(entry, std::move(assignments), "test"), options));
 }
 
 EnvEntry named(const std::string& name) {

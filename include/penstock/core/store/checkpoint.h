@@ -50,6 +50,8 @@ class CheckpointStore {
   Checkpoint load(std::int64_t step, CheckpointPart part = CheckpointPart::whole) const;
   [[nodiscard]] std::optional<std::int64_t> best() const;
   [[nodiscard]] std::vector<std::int64_t> steps() const;  // ascending
+  /// Whether a save has ever ended: a run's first is of step 0, and its last act is LATEST.
+  [[nodiscard]] bool saved() const;
 
  private:
   void prune(std::int64_t saved) const;

@@ -79,7 +79,9 @@ class BookingReader {
         fail(fmt::format("unknown column \"{}\"{}; known are {}", cells_[i],
                          did_you_mean(cells_[i], known), fmt::join(known, ", ")));
       }
-      columns_[cells_[i]] = i;
+      if (!columns_.emplace(cells_[i], i).second) {
+        fail(fmt::format("the column \"{}\" is there twice", cells_[i]));
+      }
     }
     for (const char* needed : {"lon", "lat"}) {
       if (!columns_.contains(needed)) { fail(fmt::format("the column \"{}\" is missing", needed)); }

@@ -179,6 +179,23 @@ TEST_CASE(
   CHECK(exit_of([&] { RunDir(dir / "a", Open::fresh); }) == Exit::cannot_create);
 }
 
+TEST_CASE("fault 3: a first save that all but ended can be gone on with, and be begun anew") {
+  const TempDir dir;
+  RunDir(dir / "a", Open::fresh).checkpoints().save(0, Sample(0).data(), false);
+  fs::rename(dir / "a/ckpt/LATEST", dir / "a/ckpt/.tmp-LATEST");  // killed before its last step
+  CHECK(RunDir(dir / "a", Open::resume).checkpoints().load_latest([](auto&) {}).step == 0);
+  {
+    RunDir again(dir / "a", Open::fresh);  // as scripts do that look for LATEST
+    CHECK(again.begun_before());
+    again.checkpoints().save(0, Sample(0).data(), false);
+  }
+  CHECK(exit_of([&] { RunDir(dir / "a", Open::fresh); }) == Exit::cannot_create);
+  // Of a later step it is what somebody has kept of a run.
+  fs::rename(dir / "a/ckpt/0", dir / "a/ckpt/7");
+  fs::remove(dir / "a/ckpt/LATEST");
+  CHECK(exit_of([&] { RunDir(dir / "a", Open::fresh); }) == Exit::cannot_create);
+}
+
 TEST_CASE("a log without checkpoints is a run that somebody has thinned out, and stays") {
   const TempDir dir;
   { log(*std::make_unique<RunDir>(dir / "a", Open::fresh), 1); }

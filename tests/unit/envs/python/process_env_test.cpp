@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include <limits>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "penstock/core/base/errors.h"
 #include "penstock/envs/python/python_env.h"
@@ -27,7 +29,8 @@ using namespace penstock;
 namespace {
 
 /// An env with one number: the seed and the sum of its actions. It ends after `kLength` steps;
-/// action 6 hangs, 7 is a NaN, 8 throws, 9 kills the process, 10 is the worker's last.
+/// action 6 hangs, 7 is a NaN, 8 throws, 9 kills the process, 10 is the worker's last; from 11 on
+/// it does not leave; 12 throws and so does the next beginning, and the one after takes its time.
 constexpr std::int64_t kLength = 8;
 
 struct Tally {
@@ -47,6 +50,12 @@ class Toy {
     rows_.reward(env) = 0;
     rows_.terminated(env) = rows_.truncated(env) = false;
     if (order != Order::step) {
+      const std::size_t trouble = std::exchange(trouble_, trouble_ / 2);
+      if (trouble == 2) {
+        fail(env);
+        return;
+      }
+      if (trouble == 1) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
       begin(env);
       return;
     }
@@ -58,9 +67,10 @@ class Toy {
     last_ = last_ || action == 10;
     if (action == 9) { ::kill(::getpid(), SIGKILL); }
     if (action == 6) { ::pause(); }
-    if (action == 8) {
-      rows_.answer(env) = Answer::failed;
-      std::snprintf(rows_.message(env).data(), SharedRows::kMessageSize, "it threw");
+    stays_ = stays_ || action == 11;
+    if (action == 12) { trouble_ = 2; }
+    if (action == 12 || action == 8) {
+      fail(env);
       return;
     }
     tally.sum += action;
@@ -76,8 +86,14 @@ class Toy {
 
   /// Whether the worker is to end, once its answers are given.
   [[nodiscard]] bool last() const { return last_; }
+  /// Whether it is deaf to the end.
+  [[nodiscard]] bool stays() const { return stays_; }
 
  private:
+  void fail(std::size_t env) {
+    rows_.answer(env) = Answer::failed;
+    std::snprintf(rows_.message(env).data(), SharedRows::kMessageSize, "it threw");
+  }
   void begin(std::size_t env) {
     envs_[env] = {.seed = rows_.seed(env), .begun = true};
     write(rows_.obs(env), envs_[env], false);
@@ -90,6 +106,8 @@ class Toy {
   SharedRows& rows_;
   std::vector<Tally> envs_;
   bool last_ = false;
+  bool stays_ = false;
+  std::size_t trouble_ = 0;  // 2: the next beginning fails, 1: it takes its time
 };
 
 /// Workers are forked by a server: a fork of the test that was made while it had one thread. A
@@ -112,7 +130,12 @@ class ForkLauncher final : public Launcher {
     const pid_t pid = ask(-static_cast<int>(worker));
     return {pid, static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
   }
-  std::string end_of(const Process& process) override { return status_text(ask(process.pid())); }
+  std::string end_of(const Process& process) override {
+    const std::string end = status_text(ask(process.pid()));
+    const std::scoped_lock lock(mutex_);
+    return ends_.emplace_back(end);
+  }
+  [[nodiscard]] const std::vector<std::string>& ends() const { return ends_; }
 
  private:
   /// The status of a worker (its pid), or the pid of a new one (0 or its number, negative).
@@ -155,9 +178,11 @@ class ForkLauncher final : public Launcher {
     while (!toy.last() && port.wait()) {
       port.serve([&](std::size_t env, Order order) { toy.work(env, order); });
     }
+    while (toy.stays()) { ::pause(); }
     ::_exit(0);
   }
 
+  std::vector<std::string> ends_;
   std::mutex mutex_;
   pid_t owner_ = ::getpid();
   pid_t server_ = -1;
@@ -173,7 +198,7 @@ class ToyInline final : public InlineWorker {
   Toy toy_;
 };
 
-EnvSpec toy_spec() { return {.obs = Layout(2), .action = Discrete{11}}; }
+EnvSpec toy_spec() { return {.obs = Layout(2), .action = Discrete{13}}; }
 
 constexpr double kNeverS = 300;  // no worker is late for want of time on a busy machine
 constexpr double kSoonS = 2;
@@ -309,6 +334,32 @@ TEST_CASE("a failure costs the episode and nothing else") {
       CHECK(driver.obs[1] == 4);
     }
   }
+}
+
+TEST_CASE("a beginning that failed is tried again, and waited for") {
+  for (const std::size_t workers : {0U, 1U}) {
+    const auto envs = make(1, workers);
+    Driver driver(*envs);
+    driver.reset();
+    driver.step({1});
+    driver.step({12});
+    CHECK(envs->take_incidents().size() == 2);  // of the step and of the first try
+    CHECK(driver.obs[1] == 0);
+    driver.step({1});
+    CHECK(driver.obs[1] == 1);
+  }
+}
+
+TEST_CASE("a worker that does not leave is ended") {
+  const auto launcher = std::make_shared<ForkLauncher>();
+  auto envs = std::make_unique<ProcessEnv>(toy_spec(), options(2, 2), launcher);
+  Driver driver(*envs);
+  driver.reset();
+  driver.step({1, 11});
+  envs.reset();
+  REQUIRE(launcher->ends().size() == 2);
+  CHECK(launcher->ends()[0] == "ended with exit code 0");
+  CHECK(launcher->ends()[1].starts_with("killed by signal 9"));
 }
 
 TEST_CASE("a worker that ends between steps is missed at the next one, with all of its envs") {

@@ -177,7 +177,7 @@ TEST_CASE("what is shared goes on identically elsewhere, and bytes cut short are
   CHECK_THROWS_AS(copy.env->shared()->load(longer), DataError);
 }
 
-TEST_CASE("other people are met without prejudice") {
+TEST_CASE("other people are met without prejudice" * doctest::skip(kSanitized)) {
   DvrptwConfig config = learning();
   config.stay_days = 10;
   config.embedding_interval = 300;

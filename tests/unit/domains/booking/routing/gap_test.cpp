@@ -9,6 +9,7 @@
 #include "penstock/domains/booking/routing/anneal.h"
 #include "penstock/domains/booking/routing/checker.h"
 #include "penstock/domains/booking/routing/parsers.h"
+#include "support/sanitized.h"
 #include "unit/domains/booking/routing/data.h"
 
 namespace penstock::booking {
@@ -32,7 +33,7 @@ const Case kCases[] = {
     {"homberger/r2_2_5.txt", parse_solomon, Convention::sintef, 4, 3366.79, 0.08},
 };
 
-TEST_CASE("a second or two of annealing ends near the best known") {
+TEST_CASE("a second or two of annealing ends near the best known" * doctest::skip(kSanitized)) {
   for (const Case& known : kCases) {
     CAPTURE(known.file);
     const std::string path = (data_folder() / known.file).string();

@@ -11,6 +11,7 @@
 #include "penstock/core/base/moments.h"
 #include "penstock/domains/cage2/sim/scripts.h"
 #include "support.h"
+#include "support/sanitized.h"
 
 namespace penstock::cage2 {
 namespace {
@@ -131,7 +132,8 @@ void check_against_games(const Simulator::Config& config, const std::vector<std:
   CHECK(compared >= at_least);
 }
 
-TEST_CASE("the belief is how often it is so in all games that look the same") {
+TEST_CASE("the belief is how often it is so in all games that look the same" *
+          doctest::skip(kSanitized)) {
   const std::int64_t sleep = 0;
   const auto analyse = [](std::uint8_t h) { return action_index(BlueKind::analyse, h); };
   const auto remove = [](std::uint8_t h) { return action_index(BlueKind::remove, h); };

@@ -9,6 +9,7 @@
 #include "penstock/domains/cage2/sim/npz.h"
 #include "penstock/domains/cage2/sim/scripts.h"
 #include "support.h"
+#include "support/sanitized.h"
 
 namespace penstock::cage2 {
 namespace {
@@ -115,7 +116,8 @@ TEST_CASE("the test statistic is Kolmogorov's") {
   CHECK_FALSE(holm_rejects_any({0.5, 0.0011, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}));
 }
 
-TEST_CASE("free-running returns are distributed as those of the real simulator") {
+TEST_CASE("free-running returns are distributed as those of the real simulator" *
+          doctest::skip(kSanitized)) {
   struct Policy {
     const char* recorded;
     Script script;
