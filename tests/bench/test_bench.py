@@ -75,8 +75,8 @@ def test_cartpole_is_solved_soon_after_the_start_of_the_process(penstock, tmp_pa
 def test_memory_of_cage2_costs_a_bounded_share(penstock):
     """Two million steps beside the ten or eleven without. The fastest rounds of turns: what else runs only slows."""
     def fastest(*words):
-        return penstock.json("bench", "env", "--env", "cage2", "--num-envs", 1000, "--threads", 1, "--rounds", 10,
-                             "--round-seconds", 0.1, *words)["high"]
+        return penstock.json("bench", "env", "--env", "cage2", "--num-envs", 1000, "--threads", 1, "--rounds", 8,
+                             "--round-seconds", 0.05, *words)["high"]
 
     turns = [(fastest(), fastest("--set", "env.memory=true")) for _ in range(4)]
     plain, with_memory = (max(column) for column in zip(*turns))
