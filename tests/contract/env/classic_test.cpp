@@ -21,7 +21,8 @@ TEST_CASE("every classic env keeps the contract") {
   }
 }
 
-TEST_CASE("the masked toy keeps the contract at the size of a real defence game") {
+TEST_CASE("the masked toy keeps the contract at the size of a real defence game" *
+          doctest::skip(kSanitized)) {
   for (const EnvEntry& entry : classic_envs()) {
     if (entry.name != "masked") { continue; }
     const EnvEntry large =

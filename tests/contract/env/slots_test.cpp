@@ -9,7 +9,7 @@ namespace {
 
 std::string broken_by_slots(std::vector<std::string> assignments) {
   ContractOptions options;
-  if (kSanitized) { options.max_steps = 70; }
+  if (kSanitized) { options.max_steps = 45; }  // two days
   return broken_promises(check_contract(
       with_settings(booking::slot_envs().front(), std::move(assignments), "test"), options));
 }
