@@ -8,7 +8,7 @@ from support import BUILD, SOURCE, run
 
 GENERATED = BUILD / "include"
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wnon-virtual-dtor", "-Werror"]
-MAX_SECONDS = 2.5  # of CPU for a user's main
+MAX_SECONDS = 3.5  # of CPU for a user's main, which has taken 2.4 to 2.6: the reference does not tell all of how busy a machine is
 REFERENCE = "#include <functional>\n"  # takes 0.31 s on the machine that the limit was measured on
 REFERENCE_SECONDS = 0.31
 
