@@ -156,6 +156,16 @@ def test_the_checker_says_what_is_wrong(penstock, tmp_path):
     assert "vehicle ada: job oven begins at 11:00:00, promised was 09:00:00 to 10:00:00" in wrong
 
 
+def test_what_is_too_far_for_its_window_is_not_served_however_long_the_shift(penstock, tmp_path):
+    """No end, no service, no shift: nothing but the window is in the way."""
+    file, out = tmp_path / "day.json", tmp_path / "plan.json"
+    far = {"id": 1, "location": [4.9, 72.4], "time_windows": [[28800, 36000]]}
+    file.write_text(json.dumps({"vehicles": [{"id": 1, "start": [4, 52]}], "jobs": [far]}))
+    told = penstock.json("booking", "plan", file, "--iterations", 5, "--out", out)
+    assert json.loads(out.read_text())["summary"]["unassigned"] == 1, told
+    penstock("booking", "check", file, out)
+
+
 def test_faults_of_files_name_the_line_or_the_field(penstock, tmp_path):
     file = tmp_path / "day.json"
     file.write_text('{"vehicles": [{"id": 1, "strat": [1, 2]}]}')

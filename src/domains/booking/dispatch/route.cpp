@@ -43,7 +43,8 @@ void drive_forward(const Problem& problem, Route& route) {
 void look_backward(const Problem& problem, Route& route) {
   const Vehicle& vehicle = vehicle_of(problem, route);
   Visit& end = route.visits.back();
-  end.latest = end.latest_leave = vehicle.shift.latest;
+  // Before kForever, which stands for a stop that is come to too late.
+  end.latest = end.latest_leave = std::min(vehicle.shift.latest, kForever - 1);
   for (std::size_t k = route.num_gaps(); k-- > 0;) {
     Visit& visit = route.visits[k];
     const Visit& next = route.visits[k + 1];
