@@ -8,7 +8,7 @@ from support import BUILD, SOURCE, run
 
 GENERATED = BUILD / "include"
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wnon-virtual-dtor", "-Werror"]
-MAX_SECONDS = 3.5  # of CPU for a user's main, which has taken 2.4 to 2.6: the reference does not tell all of how busy a machine is
+MAX_SECONDS = 2.5  # of CPU for a user's main
 REFERENCE = "#include <functional>\n"  # takes 0.31 s on the machine that the limit was measured on
 REFERENCE_SECONDS = 0.31
 
@@ -52,7 +52,12 @@ def test_a_main_with_the_front_door_compiles_in_seconds_and_without_torch(tmp_pa
     main = SOURCE / "examples" / "cpp" / "my_env" / "main.cpp"
     assert not re.search(r"\b(ATen|c10|torch)/", run(*compiler, "-M", main))
     to_object = [*compiler, "-o", tmp_path / "x.o", "-c"]
-    pairs = [(cpu_seconds(*to_object, main), cpu_seconds(*to_object, reference)) for _ in range(3)]
-    seconds, slowness = min(a for a, _ in pairs), max(1.0, min(b for _, b in pairs) / REFERENCE_SECONDS)
-    print(f"{seconds:.2f} s of CPU, the reference {slowness:.2f} times its time")
-    assert seconds <= MAX_SECONDS * slowness
+
+    def at_its_own_pace():
+        """Seconds as the machine of the limit would count them: by the reference just before and after."""
+        before, seconds, after = cpu_seconds(*to_object, reference), cpu_seconds(*to_object, main), cpu_seconds(*to_object, reference)
+        return seconds / max(1.0, (before + after) / 2 / REFERENCE_SECONDS)
+
+    tries = [at_its_own_pace() for _ in range(5)]
+    print("s of CPU:", *(f"{seconds:.2f}" for seconds in tries))
+    assert min(tries) <= MAX_SECONDS
