@@ -173,7 +173,7 @@ void Memory::note_activity(std::uint8_t host, Activity seen) {
 }
 
 float Memory::recency(std::int32_t step) const {
-  const std::size_t was = step != kNever;  // as a factor: no branch, as in bit_of()
+  const std::size_t was = step != kNever;  // 0 or 1, for a mask: no branch, as in bit_of()
   const std::size_t number = (0 - was) & static_cast<std::size_t>(1 + steps_ - step);
   if (number < kInverse.size()) [[likely]] { return kInverse[number]; }
   return 1.0F / static_cast<float>(number);
