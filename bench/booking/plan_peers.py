@@ -24,6 +24,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from student import half_width  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("PENSTOCK_ROUTING_DATA", ROOT.parent / "shared" / "data" / "routing"))
 EXE = os.environ.get("PENSTOCK_EXE", str(ROOT / "build" / "ci" / "penstock"))
@@ -213,15 +216,6 @@ def mean_cost(solver, problem, seconds, seeds):
     return None if None in costs else statistics.mean(costs)
 
 
-def interval(gaps):
-    """Half of the 95 % interval of the mean, by Student."""
-    from scipy.stats import t as student_t
-
-    if len(gaps) < 2:
-        return math.inf
-    return student_t.ppf(0.975, len(gaps) - 1) * statistics.stdev(gaps) / math.sqrt(len(gaps))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=3)
@@ -246,7 +240,7 @@ def main():
     gaps["all"] = [gap for some in gaps.values() for gap in some]
     for kind, some in gaps.items():
         if some:
-            print(f"\n{kind}: mean gap {statistics.mean(some):+.2f} % ± {interval(some):.2f} over {len(some)} instances, {args.seconds} CPU s each")
+            print(f"\n{kind}: mean gap {statistics.mean(some):+.2f} % ± {half_width(some):.2f} over {len(some)} instances, {args.seconds} CPU s each")
 
 
 if __name__ == "__main__":

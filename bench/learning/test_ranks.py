@@ -1,14 +1,16 @@
 """Tests of the statistics and the tables, without training."""
+import math
 import pathlib
 import sys
 
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import hyper  # noqa: E402
 import ranks  # noqa: E402
+import student  # noqa: E402
 import tables  # noqa: E402
 
 
@@ -55,6 +57,15 @@ def test_rank_test_known_answers():
     assert ranks.rank_test([1, 2, 3], [4, 5, 6]) == pytest.approx(0.1)  # 2 of the 20 orders
     assert ranks.rank_test([4, 5, 6], [1, 2, 3]) == pytest.approx(0.1)
     assert ranks.rank_test([500] * 5, [500] * 5) == pytest.approx(1)
+
+
+def test_half_widths_are_student_s():
+    stats = pytest.importorskip("scipy").stats
+    for count in (2, 3, 8, 11, 12, 30, 100, 1000):
+        values = [math.sin(i) for i in range(count)]
+        low, high = stats.t.interval(0.95, count - 1, stats.tmean(values), stats.sem(values))
+        assert student.half_width(values) == pytest.approx((high - low) / 2, rel=0.003)
+    assert math.isnan(student.half_width([1]))
 
 
 def test_compare_tests_each_system_beside_the_baseline():

@@ -59,10 +59,11 @@ void ProcessEnv::restart(std::size_t worker, const std::string& cause) {
     report(current, cause);
   } else {
     const EnvRange range = rows_.range_of(worker);
-    const std::size_t first = options_.envs.first;
-    add_incident(fmt::format("envs {} to {}, between steps: {}", first + range.begin,
-                             first + range.end - 1, cause),
-                 "", "");
+    const std::size_t first = options_.envs.first + range.begin;
+    const std::string whose = range.size() == 1
+                                  ? fmt::format("env {}", first)
+                                  : fmt::format("envs {} to {}", first, first + range.size() - 1);
+    add_incident(fmt::format("{}, between steps: {}", whose, cause), "", "");
   }
   workers_[worker]->process = launcher_->start(rows_, worker);
   workers_[worker]->answered = false;

@@ -31,6 +31,7 @@ namespace {
 /// An env with one number: the seed and the sum of its actions. It ends after `kLength` steps;
 /// action 6 hangs, 7 is a NaN, 8 throws, 9 kills the process, 10 is the worker's last; from 11 on
 /// it does not leave; 12 throws and so does the next beginning, and the one after takes its time.
+/// Asked for its state it writes its seed and sum to a file, which it takes them back from.
 constexpr std::int64_t kLength = 8;
 
 struct Tally {
@@ -48,6 +49,10 @@ class Toy {
     Tally& tally = envs_[env];
     rows_.answer(env) = Answer::ok;
     rows_.reward(env) = 0;
+    if (order == Order::keep || order == Order::restore) {
+      carry(env, order);
+      return;
+    }
     rows_.terminated(env) = rows_.truncated(env) = false;
     if (order != Order::step) {
       const std::size_t trouble = std::exchange(trouble_, trouble_ / 2);
@@ -93,6 +98,17 @@ class Toy {
   void fail(std::size_t env) {
     rows_.answer(env) = Answer::failed;
     std::snprintf(rows_.message(env).data(), SharedRows::kMessageSize, "it threw");
+  }
+  void carry(std::size_t env, Order order) {
+    Tally& tally = envs_[env];
+    const char* file = rows_.message(env).data();
+    if (order == Order::keep) {
+      std::ofstream(file) << tally.seed << ' ' << tally.sum;
+    } else if (Tally told = tally; std::ifstream(file) >> told.seed >> told.sum) {
+      tally = told;
+    } else {
+      fail(env);
+    }
   }
   void begin(std::size_t env) {
     envs_[env] = {.seed = rows_.seed(env), .begun = true};
@@ -376,7 +392,7 @@ TEST_CASE("a worker that ends between steps is missed at the next one, with all 
     return told.size() == 1 ? told[0].message : std::to_string(told.size()) + " incidents";
   };
   CHECK(told_of({1, 1, 10}).starts_with("envs 11 to 12, between steps: its worker was "));
-  CHECK(told_of({10, 1, 1}).starts_with("envs 10 to 10, between steps: its worker was "));
+  CHECK(told_of({10, 1, 1}).starts_with("env 10, between steps: its worker was "));
 }
 
 TEST_CASE("a worker that is killed in a step is replaced at once") {
@@ -482,6 +498,67 @@ TEST_CASE("a loaded env that is not where it was is named, once") {
     REQUIRE(incidents.size() == 1);
     CHECK(incidents[0].message.find("env 0 of toy is not where it was") == 0);
   }
+}
+
+TEST_CASE("an env that tells its state is where it was, whatever its actions lead to now") {
+  for (const std::size_t workers : {0U, 1U}) {
+    ProcessEnv::Options here = options(2, workers);
+    here.keeps_state = true;
+    const auto toys = [&](const ProcessEnv::Options& of) {
+      return of.num_workers == 0
+                 ? std::make_unique<ProcessEnv>(
+                       toy_spec(), of,
+                       [](SharedRows& rows) { return std::make_unique<ToyInline>(rows); })
+                 : std::make_unique<ProcessEnv>(toy_spec(), of, std::make_shared<ForkLauncher>());
+    };
+    const auto first = toys(here);
+    std::vector<std::byte> of_none;
+    first->save(0, of_none);  // before its first episode there is nothing to tell
+    Driver whole(*first);
+    whole.reset();
+    whole.step({3, 1});
+    whole.step({2, 1});
+    ProcessEnv::Options there = here;
+    there.seed = 200;
+    const auto second = toys(there);
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::vector<std::byte> bytes;
+      first->save(i, bytes);
+      second->load(i, bytes);
+      std::vector<std::byte> again;
+      second->save(i, again);  // not stepped since: what was loaded
+      CHECK(again == bytes);
+    }
+    Driver resumed(*second);
+    for (int t = 0; t < 3; ++t) {
+      whole.step({1, 4});
+      resumed.step({1, 4});
+      CHECK(whole.obs == resumed.obs);
+    }
+    CHECK(whole.obs[0] == 100);
+    CHECK(second->take_incidents().empty());
+  }
+}
+
+TEST_CASE("a state that cannot be read is told, and the actions count") {
+  ProcessEnv::Options of = options(1, 0);
+  of.keeps_state = true;
+  const auto make_inline = [](SharedRows& rows) { return std::make_unique<ToyInline>(rows); };
+  ProcessEnv first(toy_spec(), of, make_inline);
+  Driver whole(first);
+  whole.reset();
+  whole.step({3});
+  std::vector<std::byte> bytes;
+  first.save(0, bytes);
+  std::ranges::fill(std::span(bytes).last(5), std::byte{'x'});  // "100 3"
+  ProcessEnv second(toy_spec(), of, make_inline);
+  second.load(0, bytes);
+  Driver resumed(second);
+  resumed.step({2});
+  CHECK(resumed.obs == std::vector<float>{100, 5});
+  const std::vector<Incident> told = second.take_incidents();
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].message == "env 0 of toy: set_state(): it threw");
 }
 
 TEST_CASE("threads share workers") {
