@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-REPEATS = int(os.environ.get("PENSTOCK_TEST_REPEATS", "16"))
+REPEATS = int(os.environ.get("PENSTOCK_TEST_REPEATS", "12"))
 
 
 @pytest.mark.parametrize("learner", ["fused", "eager"])

@@ -50,49 +50,51 @@ def arrivals(run):
     return [tuple(json.loads(line)) for line in (run / "arrivals.jsonl").read_text().splitlines()]
 
 
-def test_actors_and_learner_die_and_the_order_of_arrivals_repeats_the_run(driver, tmp_path):
-    """Killed anywhere it goes on, and the whole history has one digest."""
-    run = tmp_path / "run"
-    learners = 10 if LONG else 1
-    each = 40_000 if LONG else 20_000  # steps between two deaths of the learner
-    for sitting in range(learners):
-        begin = {"resume": sitting > 0, "kill_actors": 4 if LONG else 0}
-        driver(code=137, run=str(run), kill_here=each * (sitting + 1), **begin)
-    ended = driver(run=str(run), resume=True, kill_actors=10 if LONG else 1, end_at=each * (learners + 1))
-    assert ended["killed"] == (10 if LONG else 1)
-    assert ended["lost"] >= 1  # who dies again before anything was asked of it is not missed
+class TestDeaths:  # a class, and another process may run what comes after it meanwhile
+    def test_actors_and_learner_die_and_the_order_of_arrivals_repeats_the_run(self, driver, tmp_path):
+        """Killed anywhere it goes on, and the whole history has one digest."""
+        run = tmp_path / "run"
+        learners = 10 if LONG else 1
+        each = 40_000 if LONG else 20_000  # steps between two deaths of the learner
+        for sitting in range(learners):
+            begin = {"resume": sitting > 0, "kill_actors": 4 if LONG else 0}
+            driver(code=137, run=str(run), kill_here=each * (sitting + 1), **begin)
+        ended = driver(run=str(run), resume=True, kill_actors=10 if LONG else 1, end_at=each * (learners + 1))
+        assert ended["killed"] == (10 if LONG else 1)
+        assert ended["lost"] >= 1  # who dies again before anything was asked of it is not missed
 
-    order = arrivals(run)
-    assert len({fragment[:3] for fragment in order}) == len(order)  # none twice
-    assert max(epoch for _, epoch, _, _ in order) >= 1  # who came after a dead one began anew
-    assert 0 <= ended["timesteps"] // (16 * 32) - max(version for *_, version in order) <= 1
+        order = arrivals(run)
+        assert len({fragment[:3] for fragment in order}) == len(order)  # none twice
+        assert max(epoch for _, epoch, _, _ in order) >= 1  # who came after a dead one began anew
+        assert 0 <= ended["timesteps"] // (16 * 32) - max(version for *_, version in order) <= 1
 
-    repeated = driver(run=str(tmp_path / "again"), replay=str(run / "arrivals.jsonl"), end_at=ended["timesteps"])
-    assert repeated["digest"] == ended["digest"]
-    assert repeated["lost"] == 0
-    again = arrivals(tmp_path / "again")
-    assert again == order[:len(again)]  # what arrived after the last update belongs to no run yet
-    assert len(order) - len(again) <= 4  # two of each actor
+        repeated = driver(run=str(tmp_path / "again"), replay=str(run / "arrivals.jsonl"), end_at=ended["timesteps"])
+        assert repeated["digest"] == ended["digest"]
+        assert repeated["lost"] == 0
+        again = arrivals(tmp_path / "again")
+        assert again == order[:len(again)]  # what arrived after the last update belongs to no run yet
+        assert len(order) - len(again) <= 4  # two of each actor
 
-    evaluated = penstock.PPO.load(run)
-    assert evaluated.digest == ended["digest"]
-    assert evaluated.num_timesteps == ended["timesteps"]
-    with pytest.raises(penstock.DataError, match="penstock.ray.resume"):
-        evaluated.learn(1000)
+        evaluated = penstock.PPO.load(run)
+        assert evaluated.digest == ended["digest"]
+        assert evaluated.num_timesteps == ended["timesteps"]
+        with pytest.raises(penstock.DataError, match="penstock.ray.resume"):
+            evaluated.learn(1000)
 
 
-def test_envs_of_python_in_actors_and_who_stands_still(driver, tmp_path):
-    """Of an actor, the others go on meanwhile, and what it brings too late is dropped; of the learner, no more is asked for."""
-    run = tmp_path / "run"
-    ended = driver(run=str(run), env="python", stop_actor=60 if LONG else 0.1, num_actors=2, rest=600 if LONG else 2,
-                   config={"env.num_envs": 4, "rollout.shards": 2, "rollout.steps": 1024, "workers": 0,
-                           "total_timesteps": 1_600_000 if LONG else 24_000})
-    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    lags = [line["async/lag"] for line in lines if "async/lag" in line]
-    assert max(lags) <= 4
-    assert min(line["async/seats"] for line in lines if "async/seats" in line) == 1  # one actor fed the learner alone
-    assert ended["lost"] == 0
-    assert max(ended["stored"]) < 5  # MB: two fragments of each actor, and versions
+class TestStandstill:
+    def test_envs_of_python_in_actors_and_who_stands_still(self, driver, tmp_path):
+        """Of an actor, the others go on meanwhile, and what it brings too late is dropped; of the learner, no more is asked for."""
+        run = tmp_path / "run"
+        ended = driver(run=str(run), env="python", stop_actor=60 if LONG else 0.1, num_actors=2, rest=600 if LONG else 2,
+                       config={"env.num_envs": 4, "rollout.shards": 2, "rollout.steps": 1024, "workers": 0,
+                               "total_timesteps": 1_600_000 if LONG else 24_000})
+        lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+        lags = [line["async/lag"] for line in lines if "async/lag" in line]
+        assert max(lags) <= 4
+        assert min(line["async/seats"] for line in lines if "async/seats" in line) == 1  # one actor fed the learner alone
+        assert ended["lost"] == 0
+        assert max(ended["stored"]) < 5  # MB: two fragments of each actor, and versions
 
 
 def test_an_env_that_fails_ends_the_run_and_is_told(driver, tmp_path):
