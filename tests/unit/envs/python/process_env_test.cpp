@@ -230,15 +230,17 @@ ProcessEnv::Options options(std::size_t num_envs, std::size_t workers,
           .max_restarts = 5};
 }
 
+std::unique_ptr<ProcessEnv> make(const ProcessEnv::Options& of) {
+  if (of.num_workers == 0) {
+    return std::make_unique<ProcessEnv>(
+        toy_spec(), of, [](SharedRows& rows) { return std::make_unique<ToyInline>(rows); });
+  }
+  return std::make_unique<ProcessEnv>(toy_spec(), of, std::make_shared<ForkLauncher>());
+}
+
 std::unique_ptr<VecEnv> make(std::size_t num_envs, std::size_t workers,
                              double deadline_s = kNeverS) {
-  if (workers == 0) {
-    return std::make_unique<ProcessEnv>(toy_spec(), options(num_envs, 0), [](SharedRows& rows) {
-      return std::make_unique<ToyInline>(rows);
-    });
-  }
-  return std::make_unique<ProcessEnv>(toy_spec(), options(num_envs, workers, deadline_s),
-                                      std::make_shared<ForkLauncher>());
+  return make(options(num_envs, workers, workers == 0 ? kNeverS : deadline_s));
 }
 
 /// Steps all envs and keeps what came of it.
@@ -381,8 +383,7 @@ TEST_CASE("a worker that does not leave is ended") {
 TEST_CASE("a worker that ends between steps is missed at the next one, with all of its envs") {
   ProcessEnv::Options some = options(3, 2);
   some.envs.first = 10;  // of the run's
-  const auto envs =
-      std::make_unique<ProcessEnv>(toy_spec(), some, std::make_shared<ForkLauncher>());
+  const auto envs = make(some);
   Driver driver(*envs);
   driver.reset();
   const auto told_of = [&](const std::vector<std::int64_t>& actions) {
@@ -484,8 +485,7 @@ TEST_CASE("a loaded env that is not where it was is named, once") {
     whole.step({2, 1});
     ProcessEnv::Options other = options(2, 0);
     other.seed = 200;  // as an env that shows more than its seed and actions
-    const auto second = std::make_unique<ProcessEnv>(
-        toy_spec(), other, [](SharedRows& rows) { return std::make_unique<ToyInline>(rows); });
+    const auto second = make(other);
     for (std::size_t i = 0; i < 2; ++i) {
       std::vector<std::byte> bytes;
       first->save(i, bytes);
@@ -504,14 +504,7 @@ TEST_CASE("an env that tells its state is where it was, whatever its actions lea
   for (const std::size_t workers : {0U, 1U}) {
     ProcessEnv::Options here = options(2, workers);
     here.keeps_state = true;
-    const auto toys = [&](const ProcessEnv::Options& of) {
-      return of.num_workers == 0
-                 ? std::make_unique<ProcessEnv>(
-                       toy_spec(), of,
-                       [](SharedRows& rows) { return std::make_unique<ToyInline>(rows); })
-                 : std::make_unique<ProcessEnv>(toy_spec(), of, std::make_shared<ForkLauncher>());
-    };
-    const auto first = toys(here);
+    const auto first = make(here);
     std::vector<std::byte> of_none;
     first->save(0, of_none);  // before its first episode there is nothing to tell
     Driver whole(*first);
@@ -520,7 +513,7 @@ TEST_CASE("an env that tells its state is where it was, whatever its actions lea
     whole.step({2, 1});
     ProcessEnv::Options there = here;
     there.seed = 200;
-    const auto second = toys(there);
+    const auto second = make(there);
     for (std::size_t i = 0; i < 2; ++i) {
       std::vector<std::byte> bytes;
       first->save(i, bytes);
@@ -543,20 +536,19 @@ TEST_CASE("an env that tells its state is where it was, whatever its actions lea
 TEST_CASE("a state that cannot be read is told, and the actions count") {
   ProcessEnv::Options of = options(1, 0);
   of.keeps_state = true;
-  const auto make_inline = [](SharedRows& rows) { return std::make_unique<ToyInline>(rows); };
-  ProcessEnv first(toy_spec(), of, make_inline);
-  Driver whole(first);
+  const auto first = make(of);
+  Driver whole(*first);
   whole.reset();
   whole.step({3});
   std::vector<std::byte> bytes;
-  first.save(0, bytes);
+  first->save(0, bytes);
   std::ranges::fill(std::span(bytes).last(5), std::byte{'x'});  // "100 3"
-  ProcessEnv second(toy_spec(), of, make_inline);
-  second.load(0, bytes);
-  Driver resumed(second);
+  const auto second = make(of);
+  second->load(0, bytes);
+  Driver resumed(*second);
   resumed.step({2});
   CHECK(resumed.obs == std::vector<float>{100, 5});
-  const std::vector<Incident> told = second.take_incidents();
+  const std::vector<Incident> told = second->take_incidents();
   REQUIRE(told.size() == 1);
   CHECK(told[0].message == "env 0 of toy: set_state(): it threw");
 }
