@@ -25,36 +25,42 @@ LEARNING = ["--env", "dvrptw", "--num-envs", 16, "--total-timesteps", 15_000, "-
             "--set", "run.eval_episodes=1"]
 
 
+def lines_in(run):
+    metrics = run / "metrics.jsonl"
+    return metrics.read_text().count("\n") if metrics.exists() else 0
+
+
+def whole(penstock, args, run):
+    """What a run that nothing happens to tells, and how many lines it logs."""
+    return penstock.json("train", *args, "--run-dir", run), lines_in(run)
+
+
 @pytest.fixture(scope="module")
 def uninterrupted(penstock, tmp_path_factory):
-    begin = time.monotonic()
-    result = penstock.json("train", *RUN, "--run-dir", tmp_path_factory.mktemp("whole") / "run")
-    return result, time.monotonic() - begin
+    return whole(penstock, RUN, tmp_path_factory.mktemp("whole") / "run")
 
 
 def steps_in(metrics):
     return [json.loads(line)["step"] for line in metrics.read_text().splitlines()]
 
 
-def interrupt(process, seconds, how):
-    """Waits, then signals; True when the run was still going."""
-    time.sleep(seconds)
+def interrupt(process, run, lines, how):
+    """Signals once a checkpoint is there and this many lines are logged; True when the run was still going."""
+    while process.poll() is None and not ((run / "ckpt" / "LATEST").exists() and lines_in(run) >= lines):
+        time.sleep(0.002)
     running = process.poll() is None
     if running:
         process.send_signal(how)
     return running
 
 
-def kill_and_resume(penstock, args, run, expected, duration):
+def kill_and_resume(penstock, args, run, expected, lines):
     rng = random.Random(1)
     verb = ["train", *args, "--run-dir", run]
     landed = 0
     for _ in range(KILLS):
         process = penstock.start(*verb)
-        while not (run / "ckpt" / "LATEST").exists() and process.poll() is None:
-            time.sleep(0.01)
-        if interrupt(process, rng.uniform(0, 2 * duration / (KILLS + 1)), signal.SIGKILL):
-            landed += 1
+        landed += interrupt(process, run, lines_in(run) + rng.uniform(0, 2 * lines / (KILLS + 1)), signal.SIGKILL)
         process.communicate(timeout=120)
         verb = ["resume", run]
     result = penstock.json("resume", run)
@@ -72,12 +78,10 @@ def test_fault_03_kill_9_and_resume(penstock, uninterrupted, tmp_path):
 
 
 def test_fault_03_kill_9_while_an_embedding_learns(penstock, tmp_path):
-    begin = time.monotonic()
-    expected = penstock.json("train", *LEARNING, "--run-dir", tmp_path / "whole")
-    duration = time.monotonic() - begin
+    expected, lines = whole(penstock, LEARNING, tmp_path / "whole")
     metrics = (tmp_path / "whole" / "metrics.jsonl").read_text()
     assert metrics.count('"embedding/loss"') > 10
-    kill_and_resume(penstock, LEARNING, tmp_path / "run", expected, duration)
+    kill_and_resume(penstock, LEARNING, tmp_path / "run", expected, lines)
 
 
 def test_fault_03_before_the_first_checkpoint_train_starts_anew(penstock, tmp_path):
@@ -101,12 +105,10 @@ def test_fault_03_before_the_first_checkpoint_train_starts_anew(penstock, tmp_pa
 
 
 def test_fault_19_sigterm_saves_and_asks_to_be_run_again(penstock, uninterrupted, tmp_path):
-    expected, duration = uninterrupted
+    expected, lines = uninterrupted
     run = tmp_path / "run"
     process = penstock.start("train", *RUN, "--run-dir", run)
-    while not (run / "ckpt" / "LATEST").exists():
-        time.sleep(0.01)
-    assert interrupt(process, duration / 3, signal.SIGTERM)
+    assert interrupt(process, run, lines / 3, signal.SIGTERM)
     begin = time.monotonic()
     process.communicate(timeout=60)
     assert time.monotonic() - begin < 60

@@ -4,7 +4,7 @@
 #include "penstock/envs/classic/classic.h"
 #include "support/sanitized.h"
 
-namespace penstock {
+namespace penstock::classic_test {
 namespace {
 
 std::string broken(const EnvEntry& entry) {
@@ -32,4 +32,4 @@ TEST_CASE("the masked toy keeps the contract at the size of a real defence game"
   }
 }
 
-}  // namespace penstock
+}  // namespace penstock::classic_test

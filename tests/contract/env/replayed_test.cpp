@@ -6,7 +6,7 @@
 #include "penstock/core/contract/contract.h"
 #include "penstock/core/env/batched_env.h"
 
-namespace penstock {
+namespace penstock::replayed_test {
 namespace {
 
 /// A simulator whose state is nobody's business; movable, not copyable.
@@ -149,4 +149,4 @@ TEST_CASE("a simulator that is not deterministic is found out when it is loaded"
   CHECK(broken<UnseededEnv>().find("the same seed gives the same bytes: ") == 0);
 }
 
-}  // namespace penstock
+}  // namespace penstock::replayed_test

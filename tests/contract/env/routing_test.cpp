@@ -4,7 +4,7 @@
 #include "penstock/domains/booking/env/dvrptw.h"
 #include "support/sanitized.h"
 
-namespace penstock {
+namespace penstock::routing_test {
 namespace {
 
 std::string broken(std::vector<std::string> assignments) {
@@ -33,4 +33,4 @@ TEST_CASE("dvrptw keeps the contract") {
   }
 }
 
-}  // namespace penstock
+}  // namespace penstock::routing_test

@@ -4,7 +4,7 @@
 #include "penstock/domains/booking/slots/slots_env.h"
 #include "support/sanitized.h"
 
-namespace penstock {
+namespace penstock::slots_test {
 namespace {
 
 std::string broken_by_slots(std::vector<std::string> assignments) {
@@ -29,4 +29,4 @@ TEST_CASE("slots keeps the contract") {
   }
 }
 
-}  // namespace penstock
+}  // namespace penstock::slots_test

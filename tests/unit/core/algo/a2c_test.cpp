@@ -9,6 +9,8 @@
 #include "penstock/core/nn/mlp.h"
 #include "support/torch_adam.h"
 
+namespace a2c_test {
+
 using namespace penstock;
 
 namespace {
@@ -127,3 +129,5 @@ TEST_CASE("the bits do not depend on threads") {
     CHECK(at::equal(one.policy.weights(), many.policy.weights()));
   }
 }
+
+}  // namespace a2c_test

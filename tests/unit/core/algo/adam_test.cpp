@@ -6,6 +6,8 @@
 #include "penstock/core/nn/mlp.h"
 #include "support/torch_adam.h"
 
+namespace adam_test {
+
 using namespace penstock;
 
 namespace {
@@ -95,3 +97,5 @@ TEST_CASE("a network of several chunks has the same bits on any number of thread
   CHECK(at::equal(results[0], results[1]));
   CHECK(at::equal(results[0], results[2]));
 }
+
+}  // namespace adam_test

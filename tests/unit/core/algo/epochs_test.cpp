@@ -11,6 +11,8 @@
 #include "penstock/core/base/errors.h"
 #include "penstock/core/nn/mlp.h"
 
+namespace epochs_test {
+
 using namespace penstock;
 
 // Which samples an update takes, in which order, and what for.
@@ -326,3 +328,5 @@ TEST_CASE("scaled rewards are what is learnt from, and stand in the fragment aft
   for (const double x : returns) { variance += (x - mean) * (x - mean) / 60; }
   CHECK(at::allclose(rollout.reward, raw / std::sqrt(variance + 1e-8), 1e-5, 1e-6));
 }
+
+}  // namespace epochs_test

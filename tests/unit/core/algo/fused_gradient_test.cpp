@@ -15,6 +15,8 @@
 #include "penstock/core/nn/action_terms.h"
 #include "penstock/core/nn/mlp.h"
 
+namespace fused_gradient_test {
+
 using namespace penstock;
 
 namespace {
@@ -262,3 +264,5 @@ TEST_CASE("a shard without samples has no gradient, whatever was there") {
     CHECK(largest(Policy::view(policy.gradient(0), slot)) == 0);
   }
 }
+
+}  // namespace fused_gradient_test

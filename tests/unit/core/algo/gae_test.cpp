@@ -3,6 +3,8 @@
 
 #include "penstock/core/algo/gae_targets.h"
 
+namespace gae_test {
+
 using namespace penstock;
 
 namespace {
@@ -76,3 +78,5 @@ TEST_CASE("lambda one is the discounted return minus the value") {
   const Targets targets = gae(buffer, {.gamma = 0.5, .lambda = 1.0});
   CHECK(targets.value[0][0].item<double>() == doctest::Approx(1 + 0.5 + 0.25 + 0.125 + 7.0 / 16));
 }
+
+}  // namespace gae_test

@@ -9,6 +9,8 @@
 #include "penstock/core/base/random.h"
 #include "penstock/core/base/tree_reduce.h"
 
+namespace normaliser_test {
+
 using namespace penstock;
 
 TEST_CASE("moments merged in parts equal moments of the whole") {
@@ -113,3 +115,5 @@ TEST_CASE("rewards are divided by the deviation of the discounted return") {
   normaliser.apply(rewards, {0, kEnvs});
   CHECK(rewards[3] == doctest::Approx(4 / std::sqrt(variance)));
 }
+
+}  // namespace normaliser_test

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+namespace ppo_loss_test {
+
 using namespace penstock;
 
 TEST_CASE("before the first update the ratio is one and nothing is clipped") {
@@ -57,3 +59,5 @@ TEST_CASE("what is left out is left out") {
   CHECK(value_only.total.item<double>() == doctest::Approx(2.0));
   CHECK(!value_only.policy.defined());
 }
+
+}  // namespace ppo_loss_test

@@ -10,6 +10,8 @@
 #include "penstock/core/base/errors.h"
 #include "penstock/core/nn/mlp.h"
 
+namespace ppo_test {
+
 using namespace penstock;
 
 namespace {
@@ -209,3 +211,5 @@ TEST_CASE(
   CHECK(metric(metrics, "train/loss") ==
         doctest::Approx(metric(whole.metrics, "train/loss")).epsilon(1e-4));
 }
+
+}  // namespace ppo_test

@@ -4,6 +4,8 @@
 
 #include "penstock/core/base/errors.h"
 
+namespace schedule_test {
+
 using penstock::detail::Schedule;
 
 namespace {
@@ -47,3 +49,5 @@ TEST_CASE("what is no schedule is refused by its key") {
     CHECK_THROWS_WITH_AS(of(text), doctest::Contains("ppo.x = "), penstock::ConfigError);
   }
 }
+
+}  // namespace schedule_test

@@ -11,6 +11,8 @@
 #include "penstock/core/base/errors.h"
 #include "penstock/core/nn/mlp.h"
 
+namespace skipped_test {
+
 using namespace penstock;
 
 namespace {
@@ -247,3 +249,5 @@ TEST_CASE("fault 12: Adam does not step where the norm is not finite") {
     }
   }
 }
+
+}  // namespace skipped_test

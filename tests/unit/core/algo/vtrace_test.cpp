@@ -10,6 +10,8 @@
 #include "penstock/core/nn/action_terms.h"
 #include "penstock/core/nn/mlp.h"
 
+namespace vtrace_test {
+
 using namespace penstock;
 
 namespace {
@@ -240,3 +242,5 @@ TEST_CASE("A2C's pass over an old rollout is that of autograd, whatever fills a 
     CHECK(losses[1] == doctest::Approx(losses[3]).epsilon(1e-4));
   }
 }
+
+}  // namespace vtrace_test

@@ -9,6 +9,8 @@
 #include "penstock/core/base/errors.h"
 #include "penstock/core/nn/action_terms.h"
 
+namespace action_head_test {
+
 using namespace penstock;
 
 namespace {
@@ -161,3 +163,5 @@ TEST_CASE("squashing needs a finite box") {
   CHECK_THROWS_AS(make_action_head(Box{{-1}, {INFINITY}}, true), ConfigError);
   CHECK_THROWS_AS(make_action_head(Discrete{2}, true), ConfigError);
 }
+
+}  // namespace action_head_test

@@ -6,6 +6,8 @@
 #include "penstock/core/base/errors.h"
 #include "penstock/core/nn/policy.h"
 
+namespace mlp_test {
+
 using namespace penstock;
 
 namespace {
@@ -227,3 +229,5 @@ TEST_CASE("a network that looks names up is not fused") {
   CHECK_THROWS_WITH_AS(Policy(make, 1, at::kCPU, Fusion::always), doctest::Contains("names"),
                        ConfigError);
 }
+
+}  // namespace mlp_test

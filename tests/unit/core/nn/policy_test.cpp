@@ -11,6 +11,8 @@
 #include "penstock/core/nn/mlp.h"
 #include "penstock/core/nn/transformer.h"
 
+namespace policy_test {
+
 using namespace penstock;
 
 namespace {
@@ -164,3 +166,5 @@ TEST_CASE(
   actor->act({.count = 1, .obs = obs}, {.value = {&value, 1}});
   CHECK(value == 3);
 }
+
+}  // namespace policy_test

@@ -8,6 +8,8 @@
 #include "penstock/core/nn/policy.h"
 #include "penstock/core/store/temporary_folder.h"
 
+namespace token_mlp_test {
+
 using namespace penstock;
 
 namespace {
@@ -91,3 +93,5 @@ TEST_CASE("what is not a list of tokens with a choice each is refused") {
     CHECK_THROWS_AS(make_token_mlp(spec, {}, 1), ConfigError);
   }
 }
+
+}  // namespace token_mlp_test

@@ -5,6 +5,8 @@
 
 #include "penstock/core/base/errors.h"
 
+namespace transformer_test {
+
 using namespace penstock;
 
 namespace {
@@ -126,3 +128,5 @@ TEST_CASE("a token without a name has no influence") {
   rows.narrow(1, 1, 12).fill_(-1);  // no line at all
   CHECK(network->forward({rows, {}}, Outputs::value).value.isfinite().all().item<bool>());
 }
+
+}  // namespace transformer_test

@@ -13,6 +13,8 @@
 #include "penstock/core/store/checkpoint.h"
 #include "support.h"
 
+namespace checkpoint_crash_test {
+
 using namespace penstock;
 using namespace penstock::test;
 
@@ -217,3 +219,5 @@ TEST_CASE("fault 4: kill -9 at any moment of a loop of saves leaves a whole LATE
   }
   CHECK(step > 1);
 }
+
+}  // namespace checkpoint_crash_test

@@ -8,6 +8,8 @@
 #include "penstock/core/store/checkpoint.h"
 #include "support.h"
 
+namespace checkpoint_power_test {
+
 using namespace penstock;
 using namespace penstock::test;
 
@@ -119,3 +121,5 @@ TEST_CASE("fault 5: a power loss at any system call of a save leaves a whole LAT
   disk.without_names(live, dir / "end");
   check_whole(dir / "end", 4);
 }
+
+}  // namespace checkpoint_power_test

@@ -5,6 +5,8 @@
 
 #include "support.h"
 
+namespace checkpoint_test {
+
 using namespace penstock;
 using namespace penstock::test;
 
@@ -294,3 +296,5 @@ TEST_CASE("the same step may be saved again") {
   CHECK(store.steps() == std::vector<std::int64_t>{7});
   CHECK(!fs::exists(dir / "ckpt/.tmp-7"));
 }
+
+}  // namespace checkpoint_test

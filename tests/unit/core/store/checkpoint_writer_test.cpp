@@ -13,6 +13,8 @@
 #include "core/store/atomic_file.h"
 #include "support.h"
 
+namespace checkpoint_writer_test {
+
 using namespace penstock;
 using namespace penstock::test;
 
@@ -115,3 +117,5 @@ TEST_CASE("fault 4: killed at any system call of the writing thread, LATEST is w
   }
   CHECK(n > 20);  // the hook saw the save
 }
+
+}  // namespace checkpoint_writer_test

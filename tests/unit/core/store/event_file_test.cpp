@@ -5,6 +5,8 @@
 
 #include "support.h"
 
+namespace event_file_test {
+
 using namespace penstock;
 using namespace penstock::test;
 
@@ -52,3 +54,5 @@ TEST_CASE("records reach the file at once") {
   events.restart_at(1);
   CHECK(fs::file_size(events.path()) == after + 8 + 4 + (9 + 2 + 2 + 2) + 4);
 }
+
+}  // namespace event_file_test

@@ -9,6 +9,8 @@
 #include "core/store/atomic_file.h"
 #include "support.h"
 
+namespace journal_test {
+
 using namespace penstock;
 using namespace penstock::test;
 
@@ -81,3 +83,5 @@ TEST_CASE("a text is replaced whole") {
   replace_text(dir / "a/b.txt", "new");
   CHECK(slurp(dir / "a/b.txt") == "new");
 }
+
+}  // namespace journal_test

@@ -11,6 +11,8 @@
 #include "core/store/atomic_file.h"
 #include "support.h"
 
+namespace run_dir_test {
+
 using namespace penstock;
 using namespace penstock::test;
 using Open = RunDir::Open;
@@ -259,3 +261,5 @@ TEST_CASE("fault 7: a disk that takes names but no bytes is not filled with name
   run.flush_log();
   CHECK(num_event_files(dir / "a") == 1);
 }
+
+}  // namespace run_dir_test

@@ -8,6 +8,8 @@
 #include "support.h"
 #include "support/allocations.h"
 
+namespace safetensors_test {
+
 using namespace penstock;
 using namespace penstock::test;
 
@@ -218,3 +220,5 @@ TEST_CASE("xxh3 of known bytes") {
   CHECK(xxh3_hex({}) == "2d06800538d394c2");  // the reference implementation's value
   CHECK(xxh3_hex(to_bytes("a")) != xxh3_hex(to_bytes("b")));
 }
+
+}  // namespace safetensors_test

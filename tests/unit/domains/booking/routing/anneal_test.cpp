@@ -10,7 +10,7 @@
 #include "penstock/domains/booking/routing/tours.h"
 #include "unit/domains/booking/routing/support.h"
 
-namespace penstock::booking {
+namespace penstock::booking::anneal_test {
 namespace {
 
 using test::DayOptions;
@@ -95,4 +95,4 @@ TEST_CASE("annealing without an end is refused") {
   CHECK_THROWS_AS(anneal(random_day(1, kDays[0]), {.seconds = 0, .iterations = 0}), UsageError);
 }
 
-}  // namespace penstock::booking
+}  // namespace penstock::booking::anneal_test

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace penstock::booking {
+namespace penstock::booking::checker_test {
 namespace {
 
 /// Two rides on a line: depot 0, pickups at 10 and 20, drop-offs at 30 and 40; a metre a second.
@@ -80,4 +80,4 @@ TEST_CASE("a ride is too long only when no schedule makes it short") {
   CHECK(complaint(instance, plan).find("cannot keep every ride within 24 s") != std::string::npos);
 }
 
-}  // namespace penstock::booking
+}  // namespace penstock::booking::checker_test

@@ -12,7 +12,7 @@
 #include "support/sanitized.h"
 #include "unit/domains/booking/routing/data.h"
 
-namespace penstock::booking {
+namespace penstock::booking::gap_test {
 namespace {
 
 struct Case {
@@ -58,4 +58,4 @@ TEST_CASE("a second or two of annealing ends near the best known" * doctest::ski
 }
 
 }  // namespace
-}  // namespace penstock::booking
+}  // namespace penstock::booking::gap_test

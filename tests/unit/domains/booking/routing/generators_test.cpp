@@ -15,7 +15,7 @@
 #include "penstock/domains/booking/routing/roads.h"
 #include "support/allocations.h"
 
-namespace penstock::booking {
+namespace penstock::booking::generators_test {
 namespace {
 
 Instance made(std::string_view name, std::uint64_t seed, const GeneratorConfig& config = {}) {
@@ -128,9 +128,9 @@ TEST_CASE("from the second day on nothing is allocated") {
     const auto generator = make_generator(name, {});
     Instance day;
     generator->make(1, day);
-    CHECK(test::largest_allocation() > 0);
+    CHECK(penstock::test::largest_allocation() > 0);
     for (std::uint64_t seed = 2; seed < 20; ++seed) { generator->make(seed, day); }
-    CHECK(test::largest_allocation() == 0);
+    CHECK(penstock::test::largest_allocation() == 0);
   }
 }
 
@@ -291,4 +291,4 @@ TEST_CASE("a wrong name or number is named with the remedy") {
 }
 
 }  // namespace
-}  // namespace penstock::booking
+}  // namespace penstock::booking::generators_test

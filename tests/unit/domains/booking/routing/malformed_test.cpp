@@ -11,7 +11,7 @@
 // Files as they come from elsewhere: each is right but for one thing, which the error names with
 // its line.
 
-namespace penstock::booking {
+namespace penstock::booking::malformed_test {
 namespace {
 
 std::string with(std::string text, const std::string& what, const std::string& instead) {
@@ -268,4 +268,4 @@ TEST_CASE("a file that cannot be read is the disk's fault") {
   CHECK_THROWS_AS(read_text(std::filesystem::temp_directory_path().string()), IoError);
 }
 
-}  // namespace penstock::booking
+}  // namespace penstock::booking::malformed_test

@@ -12,7 +12,7 @@
 #include "penstock/domains/booking/routing/oracle.h"
 #include "unit/domains/booking/routing/support.h"
 
-namespace penstock::booking {
+namespace penstock::booking::optimum_test {
 namespace {
 
 using test::DayOptions;
@@ -274,4 +274,4 @@ TEST_CASE("nothing is taken out of empty routes, nor who is not served") {
   }
 }
 
-}  // namespace penstock::booking
+}  // namespace penstock::booking::optimum_test

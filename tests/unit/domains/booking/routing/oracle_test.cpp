@@ -10,7 +10,7 @@
 #include "penstock/domains/booking/routing/checker.h"
 #include "unit/domains/booking/routing/support.h"
 
-namespace penstock::booking {
+namespace penstock::booking::oracle_test {
 namespace {
 
 using test::DayOptions;
@@ -120,4 +120,4 @@ TEST_CASE("an unknown oracle is refused by name") {
                     "oracle 'magic': expected insertion, relocate or rr-N, as in rr-50");
 }
 
-}  // namespace penstock::booking
+}  // namespace penstock::booking::oracle_test

@@ -4,7 +4,7 @@
 
 #include "penstock/core/base/errors.h"
 
-namespace penstock::booking {
+namespace penstock::booking::parsers_test {
 namespace {
 
 const std::string kSolomon =
@@ -168,4 +168,4 @@ TEST_CASE("solutions") {
 }
 
 }  // namespace
-}  // namespace penstock::booking
+}  // namespace penstock::booking::parsers_test

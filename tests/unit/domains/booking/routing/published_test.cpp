@@ -9,7 +9,7 @@
 #include "penstock/domains/booking/routing/parsers.h"
 #include "unit/domains/booking/routing/data.h"
 
-namespace penstock::booking {
+namespace penstock::booking::published_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -129,4 +129,4 @@ TEST_CASE("every dial-a-ride instance is read") {
 }
 
 }  // namespace
-}  // namespace penstock::booking
+}  // namespace penstock::booking::published_test

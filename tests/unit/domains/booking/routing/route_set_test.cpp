@@ -11,7 +11,7 @@
 #include "penstock/domains/booking/routing/checker.h"
 #include "unit/domains/booking/routing/support.h"
 
-namespace penstock::booking {
+namespace penstock::booking::route_set_test {
 namespace {
 
 using test::DayOptions;
@@ -281,4 +281,4 @@ TEST_CASE("memory of a larger day does not show in a smaller one") {
   CHECK(plan_in(routes).routes.size() == 4);
 }
 
-}  // namespace penstock::booking
+}  // namespace penstock::booking::route_set_test

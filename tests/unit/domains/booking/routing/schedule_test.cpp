@@ -11,7 +11,7 @@
 #include "penstock/domains/booking/routing/roads.h"
 #include "penstock/domains/booking/routing/route_set.h"
 
-namespace penstock::booking {
+namespace penstock::booking::schedule_test {
 namespace {
 
 /// Two or three rides of a few seconds: short enough to try every schedule by the second.
@@ -187,4 +187,4 @@ TEST_CASE("roads have the circuity and the speed that they are given") {
   CHECK(day.duration == std::vector<Seconds>{0});
 }
 
-}  // namespace penstock::booking
+}  // namespace penstock::booking::schedule_test

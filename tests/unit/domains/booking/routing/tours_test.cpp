@@ -9,7 +9,7 @@
 #include "penstock/domains/booking/routing/checker.h"
 #include "unit/domains/booking/routing/support.h"
 
-namespace penstock::booking {
+namespace penstock::booking::tours_test {
 namespace {
 
 using test::DayOptions;
@@ -116,4 +116,4 @@ TEST_CASE("a place is priced for windows other than the instance's") {
   CHECK(tours.cheapest(20) == offered);
 }
 
-}  // namespace penstock::booking
+}  // namespace penstock::booking::tours_test

@@ -9,6 +9,8 @@
 
 #include "penstock/core/base/errors.h"
 
+namespace plans_test {
+
 using namespace penstock;
 namespace dispatch = penstock::booking::dispatch;
 using namespace penstock::booking::service;
@@ -129,3 +131,5 @@ TEST_CASE(
   CHECK(apply_and_write(store, plan, read_change("cancel", R"({"id": "kept"})")).status == 200);
   CHECK(apply_and_write(store, plan, read_change("cancel", R"({"id": "via"})")).status == 200);
 }
+
+}  // namespace plans_test

@@ -8,6 +8,8 @@
 
 #include "penstock/core/base/errors.h"
 
+namespace store_test {
+
 using namespace penstock;
 using namespace penstock::booking::service;
 
@@ -106,3 +108,5 @@ TEST_CASE("one process serves a file; a file of another kind is refused") {
   CHECK_THROWS_AS(Store{other}, IoError);
   CHECK_THROWS_WITH_AS(Store("/nowhere/days.db"), doctest::Contains("/nowhere/days.db"), IoError);
 }
+
+}  // namespace store_test

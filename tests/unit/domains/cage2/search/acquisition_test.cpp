@@ -7,6 +7,8 @@
 
 #include "support.h"
 
+namespace acquisition_test {
+
 using namespace penstock::cage2::search;
 using namespace penstock::cage2::search::test;
 
@@ -118,3 +120,5 @@ TEST_CASE("a random pick is any of those left, the first and the last as often a
     CHECK(drawn.second < kDraws / 4 + 4 * 20);
   }
 }
+
+}  // namespace acquisition_test

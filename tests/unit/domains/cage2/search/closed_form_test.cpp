@@ -11,6 +11,8 @@
 #include "penstock/domains/cage2/search/report.h"
 #include "penstock/domains/cage2/search/synthetic.h"
 
+namespace closed_form_test {
+
 using namespace penstock::cage2;
 using namespace penstock::cage2::search;
 
@@ -295,3 +297,5 @@ TEST_CASE("a synthetic world is its landscape's, and its noise the job's") {
   }
   CHECK(squares / kJobs == doctest::Approx(1).epsilon(0.1));
 }
+
+}  // namespace closed_form_test

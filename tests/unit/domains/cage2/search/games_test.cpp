@@ -9,7 +9,7 @@
 
 #include "penstock/domains/cage2/search/order.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::games_test {
 namespace {
 
 constexpr TypeSet kEnterprise = 1U << 1;
@@ -119,4 +119,4 @@ TEST_CASE("trials of one game are told together, the best game first") {
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::games_test

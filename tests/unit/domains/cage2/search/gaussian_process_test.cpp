@@ -9,6 +9,8 @@
 #include "penstock/core/base/errors.h"
 #include "support.h"
 
+namespace gaussian_process_test {
+
 using namespace penstock;
 using namespace penstock::cage2::search;
 using namespace penstock::cage2::search::test;
@@ -234,3 +236,5 @@ TEST_CASE("a contrast is a weighted sum under the joint posterior of all orders"
   CHECK(contrast(data, hyper, one).std == doctest::Approx(posterior(data, hyper).std[17]));
   CHECK(contrast({}, hyper, one).std == doctest::Approx(std::sqrt(40.0)));
 }
+
+}  // namespace gaussian_process_test

@@ -9,6 +9,8 @@
 #include "search_support.h"
 #include "support/sanitized.h"
 
+namespace journal_test {
+
 using namespace penstock;
 using namespace penstock::cage2;
 using namespace penstock::cage2::test;
@@ -209,3 +211,5 @@ TEST_CASE("an evaluation that throws ends the search; what was done stays") {
   run_search(journalled(whole.path()), Synthetic{});
   CHECK(slurp(dir / "journal.jsonl") == slurp(whole / "journal.jsonl"));
 }
+
+}  // namespace journal_test

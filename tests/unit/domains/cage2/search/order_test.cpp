@@ -6,6 +6,8 @@
 
 #include "penstock/core/base/errors.h"
 
+namespace order_test {
+
 using namespace penstock;
 using namespace penstock::cage2::search;
 
@@ -58,3 +60,5 @@ TEST_CASE("giving the types other names changes no distance") {
   }
   CHECK(same);
 }
+
+}  // namespace order_test

@@ -7,6 +7,8 @@
 
 #include "search_support.h"
 
+namespace report_test {
+
 using namespace penstock;
 using namespace penstock::cage2;
 using namespace penstock::cage2::test;
@@ -228,3 +230,5 @@ TEST_CASE("results are files of the folder, the same for a search that was resum
   write_results(options.out, options, run_search(options, Synthetic{}));
   for (std::size_t i = 0; i < names.size(); ++i) { CHECK(slurp(dir / names[i]) == first[i]); }
 }
+
+}  // namespace report_test

@@ -10,6 +10,8 @@
 #include "search_support.h"
 #include "support/sanitized.h"
 
+namespace search_test {
+
 using namespace penstock;
 using namespace penstock::cage2;
 using namespace penstock::cage2::test;
@@ -437,3 +439,5 @@ TEST_CASE("options that cannot be are refused by name") {
   options.batch = 50;
   CHECK(run_search(options, Synthetic{}).trials.size() == 120);
 }
+
+}  // namespace search_test

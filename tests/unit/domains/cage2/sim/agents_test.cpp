@@ -11,7 +11,7 @@
 #include "penstock/domains/cage2/sim/scripts.h"
 #include "penstock/domains/cage2/sim/world.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::agents_test {
 namespace {
 
 const Network& kNetwork = scenario2_network({});
@@ -324,4 +324,4 @@ TEST_CASE("a random Blue takes all 145 actions, a sleeping one none") {
   CHECK_THROWS_WITH_AS(script_of("reakt"), doctest::Contains("did you mean 'react'?"), UsageError);
 }
 
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::agents_test

@@ -13,7 +13,7 @@
 #include "support.h"
 #include "support/sanitized.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::belief_test {
 namespace {
 
 /// Every number of a belief, host by host, then of all.
@@ -330,4 +330,4 @@ TEST_CASE("what no game shows leaves the filter lost until the next episode") {
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::belief_test

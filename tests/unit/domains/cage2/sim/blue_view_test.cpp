@@ -14,7 +14,7 @@
 #include "penstock/domains/cage2/sim/workflow.h"
 #include "support.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::blue_view_test {
 namespace {
 
 constexpr const char* kServersFirst = "op_server,enterprise,op_host,user,defender";
@@ -160,4 +160,4 @@ TEST_CASE("an order that is random, and a network of hosts that the memory does 
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::blue_view_test

@@ -13,7 +13,7 @@
 #include "penstock/core/base/random.h"
 #include "penstock/domains/cage2/sim/cage2.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::constrained_workflow_test {
 namespace {
 
 constexpr double kWanted = 0.9;
@@ -185,4 +185,4 @@ TEST_CASE("without a constraint the envs share nothing and are as they were") {
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::constrained_workflow_test

@@ -9,7 +9,7 @@
 #include "support.h"
 #include "support/allocations.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::defender_test {
 namespace {
 
 constexpr std::size_t kRowSize = kObsSize + Memory::kSize;
@@ -219,4 +219,4 @@ TEST_CASE("a defender's episode goes on from its bytes; impossible ones are refu
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::defender_test

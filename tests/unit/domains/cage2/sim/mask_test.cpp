@@ -15,7 +15,7 @@
 #include "penstock/domains/cage2/sim/workflow.h"
 #include "support.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::mask_test {
 namespace {
 
 using namespace host;
@@ -273,4 +273,4 @@ TEST_CASE("whoever keeps to an order's mask complies nearly always") {
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::mask_test

@@ -9,7 +9,7 @@
 #include "penstock/core/base/errors.h"
 #include "penstock/core/base/random.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::npz_test {
 namespace {
 
 const std::string kFile = PENSTOCK_TEST_DATA "/cage2/returns/bline-sleep.npz";
@@ -85,4 +85,4 @@ TEST_CASE("a file cut short or damaged is refused or read whole, never past its 
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::npz_test

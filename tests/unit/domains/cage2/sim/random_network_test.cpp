@@ -10,7 +10,7 @@
 #include "penstock/core/base/errors.h"
 #include "penstock/domains/cage2/sim/scenario_env.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::random_network_test {
 namespace {
 
 using WideWorld = BasicWorld<WideSize>;
@@ -152,4 +152,4 @@ TEST_CASE("sizes that cannot be are refused with those that can") {
   }
 }
 
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::random_network_test

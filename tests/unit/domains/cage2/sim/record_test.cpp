@@ -8,7 +8,7 @@
 #include "penstock/domains/cage2/sim/npz.h"
 #include "penstock/domains/cage2/sim/scripts.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::record_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -138,4 +138,4 @@ TEST_CASE("more than a reader takes is not written") {
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::record_test

@@ -12,7 +12,7 @@
 #include "penstock/core/base/random.h"
 #include "penstock/domains/cage2/sim/defender.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::red_env_test {
 namespace {
 
 using Legal = std::array<bool, kNumRedActions>;
@@ -203,4 +203,4 @@ TEST_CASE("an opponent that is neither a script nor a file is refused with those
   CHECK_THROWS_WITH_AS(Simulator{game}, doctest::Contains("expected bline"), ConfigError);
 }
 
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::red_env_test

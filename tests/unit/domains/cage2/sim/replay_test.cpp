@@ -7,7 +7,7 @@
 
 #include "penstock/core/base/errors.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::replay_test {
 namespace {
 
 const std::string kData = PENSTOCK_TEST_DATA "/cage2";
@@ -49,4 +49,4 @@ TEST_CASE("what is no folder of recordings is refused") {
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::replay_test

@@ -11,7 +11,7 @@
 #include "support.h"
 #include "support/sanitized.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::returns_test {
 namespace {
 
 const std::string kData = PENSTOCK_TEST_DATA "/cage2/";
@@ -155,4 +155,4 @@ TEST_CASE("other rules would be noticed") {
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::returns_test

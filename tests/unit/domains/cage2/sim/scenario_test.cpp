@@ -9,7 +9,7 @@
 #include "penstock/domains/cage2/sim/simulator.h"
 #include "unit/domains/cage2/sim/support.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::scenario_test {
 namespace {
 
 /// Scenario 2 as the file has it, with a line changed.
@@ -153,4 +153,4 @@ TEST_CASE("hosts are limited to what a world has room for") {
   CHECK(mentions(fault_of(text + "[hosts.H64]\nsubnet = \"user\"\n"), "65 hosts; give 2 to 64"));
 }
 
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::scenario_test

@@ -10,7 +10,7 @@
 #include "support.h"
 #include "support/allocations.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::simulator_test {
 namespace {
 
 using test::bytes_of;
@@ -270,4 +270,4 @@ TEST_CASE("damaged bytes are refused and never lead outside of the arrays") {
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::simulator_test

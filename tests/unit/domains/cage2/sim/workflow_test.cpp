@@ -11,7 +11,7 @@
 #include "support.h"
 #include "support/allocations.h"
 
-namespace penstock::cage2 {
+namespace penstock::cage2::workflow_test {
 namespace {
 
 using test::random_action;
@@ -387,4 +387,4 @@ TEST_CASE("a state that no episode can have is refused") {
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::workflow_test

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace penstock::cage2 {
+namespace penstock::cage2::world_test {
 namespace {
 
 using namespace host;
@@ -296,4 +296,4 @@ TEST_CASE("a host keeps 64 sessions and no more") {
 }
 
 }  // namespace
-}  // namespace penstock::cage2
+}  // namespace penstock::cage2::world_test
