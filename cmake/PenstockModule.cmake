@@ -1,7 +1,7 @@
-# penstock_module(FOLDER [TORCH] [APART] "what it holds" [DEPENDS targets] [PRIVATE_DEPENDS targets])
+# penstock_module(FOLDER [TORCH] [APART] [LEAN] "what it holds" [DEPENDS targets] [PRIVATE_DEPENDS targets])
 # One static library per module: src/FOLDER/*.cpp, headers in include/penstock/FOLDER. TORCH: may include torch. APART:
-# its sources are never compiled as one: they give the same names to different things, or include themselves, or a small
-# program is to carry only those that it needs.
+# its sources are never compiled as one, as they include themselves or give the same names to different things. LEAN:
+# only under a sanitizer, as a small program of what users have is to carry only those that it needs.
 #
 # Two global properties hold what was said, each after what it depends on: PENSTOCK_MODULES, the targets, and
 # PENSTOCK_LEFT_OUT, the names of the modules that need libtorch in a build without it.
@@ -110,7 +110,7 @@ function(penstock_link_privately target)
 endfunction()
 
 function(penstock_module folder)
-  cmake_parse_arguments(arg "TORCH;APART" "" "DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "TORCH;APART;LEAN" "" "DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   string(REGEX REPLACE "^[a-z]+/(.*)$" "\\1" name "${folder}")
   string(REPLACE "/" "_" name "${name}")
   penstock_is_left_out(left_out ${arg_TORCH} "${arg_DEPENDS}")
@@ -145,7 +145,7 @@ function(penstock_module folder)
     set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden)
     target_compile_options(${target} PRIVATE ${PENSTOCK_FUZZ_FLAGS})
   endif()
-  if(PENSTOCK_UNITY AND NOT arg_APART)
+  if(PENSTOCK_UNITY AND NOT arg_APART AND (PENSTOCK_SANITIZE OR NOT arg_LEAN))
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   endif()
   # Inside another project only what it links is built.

@@ -4,17 +4,17 @@
 # domains/booking/env is penstock::booking_env.
 
 # core: the trainer, in the order of the data. Includes no other group.
-penstock_module(core/base APART "errors, configuration, command-line options, JSON text, random numbers, the archive of small states, the thread pool"
+penstock_module(core/base LEAN "errors, configuration, command-line options, JSON text, random numbers, the archive of small states, the thread pool"
   DEPENDS Threads::Threads PRIVATE_DEPENDS CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
-penstock_module(core/env APART "the `Env` concept, specs, `VecEnv` and `BatchedEnv`"
+penstock_module(core/env LEAN "the `Env` concept, specs, `VecEnv` and `BatchedEnv`"
   DEPENDS penstock::base)
 penstock_module(core/contract "what every env must keep, checked"
   DEPENDS penstock::env)
-penstock_module(core/store APART "the run directory, checkpoints, safetensors, event files, journals"
+penstock_module(core/store LEAN "the run directory, checkpoints, safetensors, event files, journals"
   DEPENDS penstock::base PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json)
 penstock_module(core/fused APART "kernels for MLPs without a graph: products, losses, Adam, sampling"
   DEPENDS penstock::base PRIVATE_DEPENDS hwy::hwy)
-penstock_module(core/act APART "a policy to act with: its file, its heads, actors; ships without libtorch"
+penstock_module(core/act LEAN "a policy to act with: its file, its heads, actors; ships without libtorch"
   DEPENDS penstock::env penstock::fused penstock::store PRIVATE_DEPENDS nlohmann_json::nlohmann_json)
 penstock_module(core/nn TORCH "networks, and the learner's policy with flat parameters"
   DEPENDS penstock::act)
@@ -69,10 +69,10 @@ penstock_module(domains/booking/compare TORCH "booking policies compared on the 
 penstock_module(domains/booking/cli "the verbs of `penstock booking`"
   DEPENDS penstock::booking_service penstock::booking_slots penstock::booking_offer penstock::booking_compare penstock::booking_neural_train
   PRIVATE_DEPENDS fmt::fmt)
-penstock_module(domains/cage2/sim APART "the simulator of CAGE Challenge 2, its recordings, scripted agents and workflows"
+penstock_module(domains/cage2/sim LEAN "the simulator of CAGE Challenge 2, its recordings, scripted agents and workflows"
   DEPENDS penstock::env PRIVATE_DEPENDS ZLIB::ZLIB)
 penstock_embed(domains/cage2/sim scenarios/scenario2.toml)
-penstock_module(domains/cage2/opponent APART "trained policies as the other side of a game"
+penstock_module(domains/cage2/opponent LEAN "trained policies as the other side of a game"
   DEPENDS penstock::act penstock::cage2_sim)
 penstock_module(domains/cage2/search "the search over workflows: a Gaussian process over orders, journal, regret, report page"
   DEPENDS penstock::store penstock::cage2_sim penstock::page

@@ -144,7 +144,7 @@ class Forking(Plain):
         return answer
 
 
-SLEEPER = 'echo > "$0/$$"; exec sleep 3600'
+SLEEPER = 'echo > "$0/$$"; echo; exec sleep 3600'
 STARTS = {
     "child": ["sh", "-c", SLEEPER],
     "session": ["setsid", "sh", "-c", SLEEPER],  # leaves the group, as Unity's launcher does
@@ -154,12 +154,14 @@ STARTS = {
 
 
 class Starting(Bad):
-    """Starts a program that outlives it; the program's number is a file's name in `programs`."""
+    """Starts a program that outlives it; the program's number is a file's name in `programs`. The env is made once the file is
+    there: a run may be over before a program on a busy machine has begun."""
 
     def __init__(self, programs, start, how="exception", at=(), folder=""):
         super().__init__(how, at, folder)
-        self.program = subprocess.Popen([*STARTS[start], programs], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        self.program = subprocess.Popen([*STARTS[start], programs], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL)
+        self.program.stdout.readline()
 
 
 class Closing(Starting):

@@ -32,7 +32,8 @@ class Module:
     """A line of the graph: what a module holds and what it may include."""
 
     def __init__(self, folder, flags, holds, arguments):
-        self.folder, self.holds, self.torch, self.apart = folder, holds, "TORCH" in flags, "APART" in flags
+        self.folder, self.holds, self.torch = folder, holds, "TORCH" in flags
+        self.apart = "APART" in flags or "LEAN" in flags  # what users have is compiled source by source
         self.target = "_".join(folder.split("/")[1:])
         public = arguments.split("PRIVATE_DEPENDS")[0]
         self.depends = re.findall(r"penstock::(\w+)", public)

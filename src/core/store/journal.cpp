@@ -15,7 +15,7 @@
 namespace penstock {
 namespace {
 
-constexpr std::uint64_t kMost = 1'000'000'000;  // bytes; its lines stay in memory
+constexpr std::uint64_t kMostBytes = 1'000'000'000;  // its lines stay in memory
 
 std::string folder_of(const std::string& path) {
   const auto parent = std::filesystem::path(path).parent_path();
@@ -52,7 +52,7 @@ struct Journal::File {
 
 Journal::Journal(const std::string& path, const std::string& header)
     : file_(std::make_unique<File>(File{open_locked(path)})) {
-  const std::string text = detail::text_of(detail::read_file(path, kMost));
+  const std::string text = detail::text_of(detail::read_file(path, kMostBytes));
   const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is 0
   if (whole < text.size() && ::ftruncate(file_->fd.get(), whole) < 0) {
     detail::throw_io("truncate", path, errno);

@@ -95,7 +95,7 @@ Scenario scenario_from(const Settings& settings, const Scenario* base) {
   for (std::size_t d = 0; d < kNumDecoys; ++d) {
     append_fields(fields, fields_of(scenario.decoys[d], decoy_key(d) + "."));
   }
-  apply(fields, settings);
+  penstock::apply(fields, settings);
   return scenario;
 }
 
