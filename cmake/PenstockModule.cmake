@@ -147,6 +147,9 @@ function(penstock_module folder)
   endif()
   if(PENSTOCK_UNITY AND NOT arg_APART AND (PENSTOCK_SANITIZE OR NOT arg_LEAN))
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    if(arg_LEAN)  # a struct of a source keeps what is hidden in that source; GCC takes the source for a header
+      target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    endif()
   endif()
   # Inside another project only what it links is built.
   if(NOT PENSTOCK_INSTALL)
