@@ -20,6 +20,7 @@
 #include <thread>
 #include <utility>
 
+#include "penstock/core/base/config.h"
 #include "penstock/core/base/errors.h"
 #include "penstock/envs/python/python_env.h"
 #include "penstock/envs/python/worker_port.h"
@@ -626,6 +627,18 @@ TEST_CASE("an env of Python is what its worker describes") {
   const Box& box = spec.action.box();
   CHECK(box.low == std::vector<float>{-1, -2});
   CHECK(box.high == std::vector<float>{1, 2});
+}
+
+TEST_CASE("what holds for an env of Python unless it is told otherwise") {
+  const ToyPython python("[-1, -2]");
+  const std::unique_ptr<EnvFactory> env = python.env();
+  const std::string told = to_toml(env->fields());
+  for (const char* line :
+       {"kwargs = \"{}\"", "info_keys = \"\"", "num_workers = \"auto\"", "envs_per_worker = 0",
+        "start_method = \"auto\"", "max_restarts = 10", "restart_window_s = 3600.0",
+        "step_deadline_s = 60.0", "start_deadline_s = 300.0"}) {
+    CHECK_MESSAGE(told.find(line) != std::string::npos, line << " in " << told);
+  }
 }
 
 TEST_CASE("numbers of the info that are to be averaged are named by the config, up to four") {
