@@ -641,6 +641,19 @@ TEST_CASE("what holds for an env of Python unless it is told otherwise") {
   }
 }
 
+TEST_CASE("a program that holds no Python has workers for every env of it") {
+  const ToyPython python("[-1, -2]");
+  const EnvEntry entry{"Flat-v0", "", [&] { return python.env(); }};
+  const auto processes = [&](const std::string& assignment, std::size_t num_envs) {
+    return with_settings(entry, {assignment}, "--set").make_factory()->num_processes(num_envs);
+  };
+  CHECK(processes("env.num_workers=auto", 1) == 1);
+  CHECK(processes("env.num_workers=3", 2) == 2);
+  CHECK(processes("env.envs_per_worker=4", 9) == 3);
+  CHECK_THROWS_WITH_AS(processes("env.num_workers=0", 1), doctest::Contains("holds no Python"),
+                       ConfigError);
+}
+
 TEST_CASE("numbers of the info that are to be averaged are named by the config, up to four") {
   const ToyPython python("[-1, -2]");
   const auto stats = [&](const std::string& keys) {

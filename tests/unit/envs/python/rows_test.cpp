@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -297,6 +298,35 @@ TEST_CASE("a worker does not outlive its parent, not even inside an env's code")
   ::close(pipe[1]);  // what the kernel does for a parent that was killed
   CHECK(worker.ended_within(60));
   CHECK(end_of(worker) == "ended with exit code 0");
+}
+
+TEST_CASE("nor does what an env started there and nobody is the parent of") {
+  int lifeline[2] = {-1, -1};
+  int lives[2] = {-1, -1};
+  REQUIRE(::pipe(lifeline) == 0);
+  REQUIRE(::pipe(lives) == 0);
+  const Process worker = forked([&] {
+    ::setpgid(0, 0);
+    ::close(lifeline[1]);
+    const pid_t between = ::fork();
+    if (between == 0) {
+      if (::fork() != 0) { ::_exit(0); }
+      for (;;) { ::pause(); }
+    }
+    ::waitpid(between, nullptr, 0);
+    end_with_parent(lifeline[0]);
+    for (;;) { ::pause(); }
+  });
+  ::close(lifeline[0]);
+  ::close(lives[1]);
+  ::close(lifeline[1]);
+  pollfd end{.fd = lives[0], .events = POLLIN, .revents = 0};
+  CHECK(::poll(&end, 1, 60'000) == 1);  // whoever could write has ended
+  CHECK((end.revents & POLLHUP) != 0);
+  ::close(lives[0]);
+  ::kill(-worker.pid(), SIGKILL);  // whoever is left after all
+  CHECK(worker.ended_within(60));
+  CHECK(end_of(worker) == "killed by signal 9 (Killed)");
 }
 
 TEST_CASE("a process that was moved from is nobody's, and signals to it go nowhere") {
