@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <stdexcept>
 #include <utility>
@@ -29,6 +30,13 @@ std::string missing_command(const CLI::App& program) {
   return last->get_require_subcommand_min() == 0 ? "" : "A subcommand is required: " + names;
 }
 
+/// CLI11's own checks let it pass, as no comparison with it holds.
+std::string refuse_nan(const std::string& text) {
+  double number = 0;
+  const bool is_nan = CLI::detail::lexical_cast(text, number) && std::isnan(number);
+  return is_nan ? "Value " + text + " is not a number" : "";
+}
+
 }  // namespace
 
 Option& Option::required() {
@@ -42,12 +50,12 @@ Option& Option::within(int low, int high) {
 }
 
 Option& Option::within(double low, double high) {
-  option_->check(CLI::Range(low, high));
+  option_->check(CLI::Range(low, high))->check(refuse_nan);
   return *this;
 }
 
 Option& Option::positive() {
-  option_->check(CLI::PositiveNumber);
+  option_->check(CLI::PositiveNumber)->check(refuse_nan);
   return *this;
 }
 

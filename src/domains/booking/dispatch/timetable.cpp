@@ -19,6 +19,27 @@ std::vector<std::int32_t> pickups_in(const Problem& problem, const Route& route)
   return pickups;
 }
 
+/// Whether a ride takes longer than its limit although nobody waits on the way: then no start keeps
+/// it.
+bool rides_too_long(const Problem& problem, const Route& route,
+                    std::span<const std::int32_t> pickups) {
+  const Vehicle& vehicle = vehicle_of(problem, route);
+  std::vector<Time> reached(route.visits.size(), 0);  // without waiting, from the first visit on
+  for (std::size_t k = 1; k < route.visits.size(); ++k) {
+    const Visit& before = route.visits[k - 1];
+    const Visit& visit = route.visits[k];
+    reached[k] = reached[k - 1] + before.work + visit.in.seconds;
+    for (std::int32_t b = before.first_break; b < visit.first_break; ++b) {
+      reached[k] += vehicle.breaks[index(b)].service;
+    }
+    if (pickups[k] < 0) { continue; }
+    const std::int32_t limit = task_of(problem, visit.stop).max_ride;
+    const std::size_t up = index(pickups[k]);
+    if (limit != 0 && reached[k] - reached[up] - route.visits[up].work > limit) { return true; }
+  }
+  return false;
+}
+
 /// Raises starts to what driving allows; false when one is too late.
 bool drive_on(const Problem& problem, const Route& route, std::span<Time> starts) {
   const Vehicle& vehicle = vehicle_of(problem, route);
@@ -102,7 +123,9 @@ bool settle_rides(const Problem& problem, const Route& route, std::span<Time> st
   if (!drive_on(problem, route, starts)) { return false; }
   if (!route.limited_rides) { return true; }
   const std::vector<std::int32_t> pickups = pickups_in(problem, route);
-  // Starts only rise, so that the first that keep everything are the earliest.
+  if (rides_too_long(problem, route, pickups)) { return false; }
+  // Starts only rise, so that the first that keep everything are the earliest. There are such, or
+  // one is too late: after the last window nobody waits.
   for (bool moved = true; moved;) {
     moved = false;
     for (std::size_t k = 0; k < starts.size(); ++k) {

@@ -112,6 +112,19 @@ TEST_CASE("ends of a range are inside it") {
   }
 }
 
+TEST_CASE("what is not a number lies within no range") {
+  Options program("doc", "1.0");
+  double rate = 0.5;
+  double seconds = 1;
+  program.add("--rate", rate, "").within(0.0, 1.0);
+  program.add("--seconds", seconds, "").positive();
+  for (const char* option : {"--rate", "--seconds"}) {
+    CHECK(parse(program, {option, "0.25"}) == std::nullopt);
+    CHECK(parse(program, {option, "nan"}).has_value());
+    CHECK(parse(program, {option, "-NaN"}).has_value());
+  }
+}
+
 TEST_CASE("what is required must be there, what excludes must not") {
   Options program("doc", "1.0");
   std::string file;

@@ -98,6 +98,27 @@ TEST_CASE("solutions of random problems pass the checker and are the same again"
   }
 }
 
+TEST_CASE(
+    "a ride that takes too long however late it begins is not served, without a window to end the "
+    "search") {
+  const auto served = [](const std::string& max_ride) {
+    const Problem problem = read_problem(
+        R"({"vehicles": [{"id": 1, "start_index": 0, "end_index": 0,
+                          "breaks": [{"id": 1, "time_windows": [[1000, 2000]], "service": 300}]}],
+            "jobs": [{"id": 2, "location_index": 1}],
+            "shipments": [{"id": 9, "amount": [1], "max_ride": )" +
+            max_ride + R"(, "pickup": {"location_index": 1, "service": 60},
+                           "delivery": {"location_index": 2}}],
+            "matrices": {"car": {"durations": [[0, 300, 500], [310, 0, 2600], [480, 210, 0]]}}})",
+        "fleet.json");
+    const Schedule plan = solve(problem, {.seconds = 0, .iterations = 50});
+    CHECK(check(problem, told(plan)).empty());
+    return plan.unserved().empty();
+  };
+  CHECK(served("2600"));
+  CHECK_FALSE(served("2599"));
+}
+
 TEST_CASE("one depot and one kind of vehicle: the faster search finds the optimum too") {
   for (std::uint64_t seed = 400; seed < 420; ++seed) {
     CAPTURE(seed);
