@@ -103,8 +103,7 @@ TEST_CASE(
     "search") {
   const auto served = [](const std::string& max_ride) {
     const Problem problem = read_problem(
-        R"({"vehicles": [{"id": 1, "start_index": 0, "end_index": 0,
-                          "breaks": [{"id": 1, "time_windows": [[1000, 2000]], "service": 300}]}],
+        R"({"vehicles": [{"id": 1, "start_index": 0, "end_index": 0, "capacity": [1]}],
             "jobs": [{"id": 2, "location_index": 1}],
             "shipments": [{"id": 9, "amount": [1], "max_ride": )" +
             max_ride + R"(, "pickup": {"location_index": 1, "service": 60},
